@@ -14,10 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-for threads in (
-    "POLARS_MAX_THREADS",
-    "OPENBLAS_NUM_THREADS",
-):  # pytest runs one process per core
+# one thread per process, because pytest-xdist runs one process per core
+for threads in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=30)
@@ -26,7 +24,7 @@ settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 SLOW, NIGHTLY = (Path(__file__).parent / name for name in ("slow.txt", "nightly.txt"))
-LIMIT = 0.15  # seconds a case, on average over a test's cases
+LIMIT = 0.15  # maximum mean duration of a quick test's cases, in seconds
 _SECONDS: defaultdict[str, list[float]] = defaultdict(list)
 
 
@@ -63,7 +61,7 @@ def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]
     return left_out
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+@pytest.hookimpl(tryfirst=True)  # so that `-m` sees the markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests listed in `nightly.txt` as nightly, and tests in neither list as quick."""
     nightly = put_off(items, listed(NIGHTLY))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Gate = Literal["newest", "0.5"]
 Issues = list[dict[str, str]]
 
-NOBODY = "claude-code"  # owner of a proposal without an owner
+NOBODY = "claude-code"  # default owner of a proposal
 OPERATIONS = ("create", "update", "supersede", "link", "annex")
 _SAME = (
     "kind", "title", "body", "confidence", "summary", "topics", "entities", "uncertainty", "concern", "origin",
     "verification", "sensitivity", "stability", "edges",
 )  # fmt: skip
-# First 16 hex digits of the SHA-256 of each field's instruction in Recall's write template (Apache-2.0), in its order.
+# SHA-256 (first 16 hex digits) of each field's instruction text in Recall's write template (Apache-2.0), in its order.
 _INSTRUCTIONS = {
     "kind": "ab216756f1642c22", "title": "b115a9e12332fd09", "body": "f62c93a1435050aa",
     "confidence": "3da196ea7a060868", "value": "c4e53c18691f6708", "topics": "e1e7b6d994b01499",

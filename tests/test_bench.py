@@ -37,7 +37,7 @@ def test_command_prints_rows_and_fails_beyond_a_limit(
 ) -> None:
     def two(only: str, *, left_out: object) -> list[Ratio]:
         del only, left_out
-        assert Limits.in_force() is None  # some rows are large on purpose
+        assert Limits.in_force() is None  # benchmark rows may exceed the usual limits
         return [Ratio(name="a", ours=1.0, theirs=1.0, limit=2.0), Ratio(name="b", ours=3.0, theirs=1.0, limit=2.0)]
 
     monkeypatch.setattr(ratios, "every_row", two)

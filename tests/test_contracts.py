@@ -25,12 +25,12 @@ PALETTES = {
     "malsim/commands/agent", "malsim/commands/store", "malsim/importers",
     "malsim/laws", "malsim/netlist/shipped", "malsim/sim/writers", "ops",
 }  # fmt: skip
-# A participle does not say what an object is.
+# Participles are not allowed as names because they do not say what a value is.
 PARTICIPLES = {
     "asked", "caught", "chosen", "drawn", "driven", "fed", "found", "gone", "grown", "heard", "held", "kept", "known",
     "linked", "lost", "made", "met", "said", "seen", "shown", "spoken", "taken", "told", "worded", "written",
 }  # fmt: skip
-# Split, so that this file does not contain the names.
+# Host names are split so that this file does not contain them.
 PARTS = (("py", "pi.org"), ("python", "hosted.org"), ("registry.npm", "js"), ("deb.deb", "ian"), ("ana", "conda.org"))
 HOSTS = ["".join(parts) for parts in PARTS]
 PLACES = "|".join("".join(parts) for parts in (("wo", "rk"), ("fa", "rm"), ("tmp/ve", "nv"), ("tmp/bash", "_jobs")))

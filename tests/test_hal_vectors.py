@@ -22,10 +22,10 @@ import ops
 from ops.pin.hal import Instance, instance
 from ops.pin.words import words
 
-NO_OP = [  # replayed in part by the tests below
-    "demux-huge-sel*",  # a selection of 2³¹ or more is negative in C and selects nothing; ours selects the last output
-    "mux-mux16-saturate*",  # the C cast of a large float depends on the machine; ours is limited to the range
-    "pid-autotune*",  # LinuxCNC tunes inside pid; `autotune` is a separate op and skips the first half cycles
+NO_OP = [  # recordings that separate tests below replay in part
+    "demux-huge-sel*",  # in C a selection of 2³¹ or more is negative and selects nothing; here it selects the last output
+    "mux-mux16-saturate*",  # casting a large float to int depends on the machine in C; malsim clamps it
+    "pid-autotune*",  # LinuxCNC tunes within pid; malsim's `autotune` is an op of its own and skips the first half-cycles
 ]
 
 

@@ -111,5 +111,5 @@ def test_example_runs(line: str, folder: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path if words[0] == "new" else folder)
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setattr(sys, "stdin", io.StringIO(EVENT))
-    shutil.copy(folder / "as_imported.sqlite", folder / "memory.sqlite")  # a hook has ticked the store
+    shutil.copy(folder / "as_imported.sqlite", folder / "memory.sqlite")  # undo earlier examples' changes
     assert main(words) in (0, 1)

@@ -47,7 +47,7 @@ SCORES = {
     "concern": "concern",
     "sourceQuality": "source_quality",
 }
-START = days("2026-01-01") or 0.0  # day 0, so that days are small numbers without loss of digits
+START = days("2026-01-01") or 0.0  # day 0; a recent date keeps day numbers small and precise
 GATES: tuple[tuple[str, Gate], ...] = (("newest", "newest"), ("v05", "0.5"))
 
 
@@ -211,7 +211,7 @@ def paths(issues: list[dict[str, str]]) -> set[str]:
 
 def must_agree(taken: Admission, expected: dict[str, Any]) -> None:
     verdict = taken.verdicts.row(0, named=True)
-    if "accepted" not in expected:  # the reference raises an error
+    if "accepted" not in expected:  # the reference raised an error
         assert verdict["verdict"] == "refused"
         return
     assert paths(verdict["issues"]) == paths(expected["issues"])
@@ -289,8 +289,8 @@ def test_derived_calibration_factors_equal_the_reference(path: Path) -> None:
             replay.step(step)
 
 
-# Lines that the reference refuses and this language accepts: a weight after a space, a # after an odd number of escaped
-# quotes in a title, and statements that only this language has.
+# Lines that malsim accepts and the reference refuses: a weight after a space, a # after an odd number of escaped quotes
+# in a title, and statements that exist only in malsim.
 OURS = [
     re.compile(r'[<>]\s+[^\s"()]+\s+\([^()]*\)'),
     re.compile(r'^\^?\S+\s+"[^"]*\\".*#'),
@@ -429,7 +429,7 @@ def test_path_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "quotes"))
 def test_text_is_quoted_as_in_the_reference(entry: dict[str, Any]) -> None:
-    safe = re.sub("\r|\x00", lambda match: f"\\u{ord(match[0]):04x}", entry["quoted"])  # not escaped by the reference
+    safe = re.sub("\r|\x00", lambda match: f"\\u{ord(match[0]):04x}", entry["quoted"])  # the reference does not escape these
     assert quoted(entry["s"]) == safe
     assert unquote(entry["quoted"]) == entry["s"]
 
@@ -458,7 +458,7 @@ def test_cell_text_is_unchanged_by_parsing_and_rendering(entry: dict[str, Any]) 
         assert [line.strip() for line in render(document).splitlines()] == entry[key].split("\n")
 
 
-# This loader differs: a confidence out of bounds is an error instead of 0.5, and an edge may join existing cells.
+# malsim's loader differs: a confidence out of bounds is an error instead of 0.5, and an edge may join existing cells.
 STRICTER = re.compile(r"conf\((0!?|2)\)")
 
 
@@ -497,7 +497,7 @@ def test_weights_are_written_as_in_the_reference() -> None:
     assert [exact(value) for value in (1.0, -0.5, 1e-7, 0.6, 1e21)] == ["1", "-0.5", "1e-7", "0.6", "1e+21"]
 
 
-# In this language a quote within a word does not begin a text, and a non-breaking space does not separate words.
+# In malsim, a quote within a word does not start a text, and a non-breaking space does not separate words.
 NO_WORD = re.compile('[^\\s"]"|\u00a0')
 
 

@@ -75,7 +75,7 @@ def test_check_figure_shows_the_required_regions() -> None:
     ]
     panels = ["eff(obs_a1a1)", '"obs_a1a1-flags-locked"', "curr(obs_a1a1)"]
     assert data.lines["panel"].unique(maintain_order=True).to_list() == panels
-    assert data.lines["t"].min() == 2.0  # admitted on day 1, so first seen at the next tick
+    assert data.lines["t"].min() == 2.0  # admitted on day 1, so first recorded at the next tick
     assert data.witnesses["t"].unique().to_list() == [3.0]
     assert picture(judge(parse('why = "w"'))) is None
 
@@ -111,4 +111,4 @@ def test_browser_shows_the_figure(tmp_path: Path) -> None:
     subprocess.run([str(BROWSER), *flags.split(), *files, path.as_uri()], capture_output=True, timeout=100, check=True)
     image = imread(tmp_path / "r.png")[..., :3]
     assert image.std() > 0.05  # the page is not blank
-    assert (image[..., 2] - image[..., 0] > 0.2).sum() > 100  # the blue line of the figure
+    assert (image[..., 2] - image[..., 0] > 0.2).sum() > 100  # the figure contains a blue line

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 SCENARIOS = ROOT / "scenarios"
 MOST_REPLICATIONS = 20
 DPI = 80
-CHANGE = 40.0  # the day on which the ceiling changes
+CHANGE = 40.0  # day on which the challenge ceiling is lowered
 
 
 def liar_from_day_20() -> Sheet:

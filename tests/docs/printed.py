@@ -23,7 +23,7 @@ PRINTED = re.compile(
 )
 FILES = re.compile(r"^```\w+ file=(\S+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TIME = re.compile(r"\b\d+\.\d+ s\b")
-CPU = re.compile(r" +(cpu_ms_per_tick|\d+\.\d{3})$")  # the last column of `compare`, which varies between runs
+CPU = re.compile(r" +(cpu_ms_per_tick|\d+\.\d{3})$")  # last column of `compare`, which varies per run
 
 
 def refreshed(text: str) -> str:

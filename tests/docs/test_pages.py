@@ -29,7 +29,7 @@ LONG = {
     "validate/tripwire", "memories/compare", "memories/import", "memories/store", "explanation/determinism",
 }  # fmt: skip
 TYPED = [pytest.param(topic, marks=[pytest.mark.nightly] if topic in LONG else []) for topic in PAGES]
-TRUSTS_CODE = {"--allow-code", "--memory", "op"}  # commands that load modules of a page need their own process
+TRUSTS_CODE = {"--allow-code", "--memory", "op"}  # commands that import a page's modules run in a separate process
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 
 

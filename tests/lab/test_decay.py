@@ -52,7 +52,7 @@ def test_intervals_contain_planted_constants_in_20_of_25_draws() -> None:
         rows = ms.fit_decay(censored(lifetimes(250, draws), draws.uniform(0, 90, 250), 100.0)).constants
         planted = pl.Series([TAU, FLOOR])
         covered += ((rows["low"] <= planted) & (planted <= rows["high"])).to_numpy()
-    assert (covered >= 20).all(), covered  # P(fewer than 20 of 25 at 95 %) < 0.001
+    assert (covered >= 20).all(), covered  # with 95 % coverage, P(fewer than 20 of 25) < 0.001
 
 
 @pytest.mark.parametrize("law", [EXPONENTIAL, WEIBULL])
@@ -82,9 +82,8 @@ def test_rate_without_floor_is_events_over_exposure(rows: list[tuple[float, bool
     tau, low, high = fit.constants.row(0)[2:5]
     assert tau == pytest.approx(sum(duration) / sum(ended), rel=1e-4)
     events, ratio = sum(ended), np.array([low, high]) / tau
-    np.testing.assert_allclose(
-        2 * events * (np.log(ratio) + 1 / ratio - 1), 3.841459, rtol=1e-2
-    )  # profile likelihood in closed form
+    # closed form: twice the loss in profile log-likelihood equals χ²(0.95, 1) = 3.84 at both ends of the interval
+    np.testing.assert_allclose(2 * events * (np.log(ratio) + 1 / ratio - 1), 3.841459, rtol=1e-2)
 
 
 def test_censored_claims_remove_bias() -> None:
@@ -92,7 +91,7 @@ def test_censored_claims_remove_bias() -> None:
     log = censored(draws.exponential(60.0, 400), draws.uniform(0, 95, 400), 100.0)
     fair, biased = (ms.fit_decay(part, floor=0.0).constants.row(0)[2:5] for part in (log, log.filter("ended")))
     assert fair[1] < 60.0 < fair[2]
-    assert biased[2] < 60.0  # the whole interval lies below the truth
+    assert biased[2] < 60.0  # the entire interval is below the true value
     stays = np.linspace(5, 95, 10)
     fair_error, biased_error = (np.abs(np.exp(-stays / fit[0]) - np.exp(-stays / 60)).max() for fit in (fair, biased))
     assert fair_error < biased_error
@@ -187,7 +186,7 @@ def test_deduplicated_claims_count_as_restatements(tmp_path: Path) -> None:
     log = ms.histories(run)
     assert log.select("start", "after", "before").rows() == [(0.0, 4.0, 9.0), (9.0, 0.0, None)]
     assert log["until"].to_list() == [12.0, 12.0]
-    assert ms.histories(run.memory)["after"].to_list() == [0.0, 0.0]  # a memory alone does not record restatements
+    assert ms.histories(run.memory)["after"].to_list() == [0.0, 0.0]  # a memory does not record restatements
     claims = pl.DataFrame({"t": [0.0, 4.0, 9.0], "writer": ["ann", "bob", "ann"], "object": ["pump"] * 3,
                            "title": ["on", "ON", "off"], "confidence": [0.6] * 3, "kind": ["obs"] * 3})  # fmt: skip
     with Store(tmp_path / "memory.sqlite") as store:
@@ -326,7 +325,7 @@ def test_bad_arguments_of_decay_are_refused() -> None:
         ms.fit_decay(log, floor=1.0)
     with pytest.raises(UsageError, match="no such ending"):
         ms.histories(Memory.empty(), ended_by="magic")
-    for memory in (Memory.empty(), bootstrap(Memory.empty())):  # the ten cells are not claims about the world
+    for memory in (Memory.empty(), bootstrap(Memory.empty())):  # built-in cells do not count as claims
         with pytest.raises(UsageError, match="has no claims"):
             ms.histories(memory)
 

@@ -79,7 +79,7 @@ def test_other_laws_are_rejected_and_their_means_covered(law: str) -> None:
     results = goodness_of(law, 200, seed=3)
     assert sum(goodness.rejected for goodness in results) >= 0.9 * 200
     covered = sum(goodness.mean[1] <= MEAN <= goodness.mean[2] for goodness in results)
-    assert covered >= (LEAST - 0.04) * 200  # two standard errors below
+    assert covered >= (LEAST - 0.04) * 200  # two standard errors below LEAST
 
 
 @pytest.mark.nightly

@@ -222,7 +222,7 @@ PLAN = WriteSchedule(
 )
 SEEDS = range(3)
 BUDGET = 400
-AT_RANDOM = 120  # largest number of runs of random search
+AT_RANDOM = 120  # maximum number of runs of the random search
 
 
 @dataclass(frozen=True)

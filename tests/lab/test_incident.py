@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TRUE, LIE = "web1", "web2"
-Said = tuple[str, str]  # writer and value
+Said = tuple[str, str]  # a claim about `host`: (writer, value)
 
 LOUD = '''
 import random

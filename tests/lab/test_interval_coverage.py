@@ -19,9 +19,10 @@ from malsim.sim.record.measurement import CalibrationErrors, Measurement, Times
 from malsim.sim.record.metrics import by_replication, measurements, metric_bounds
 
 LEAST = 0.92
-SEED = 20_251  # not used by any scenario
-FEW = 2.5  # e^-2.5 = 0.08: events this rare in n values are missing from more blocks than may miss the mean
-# an eighth of the replications takes long, and a third of the samples of eight has none of these
+SEED = 20_251  # differs from every scenario's seed
+# Events expected fewer than 2.5 times per sample are missing from over e^-2.5 = 8 % of the samples, too many for LEAST.
+FEW = 2.5
+# An eighth of these replications is slow, and a third of the samples of eight contains no slow replication.
 NOT_COVERED = {("weekend", "last_write", 8): {"time_to_correction"}}
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,9 +78,8 @@ def _rare(values: Array, size: int) -> bool:
 
 def test_figure_with_a_frequent_value_is_covered() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
-    values = usual + np.where(
-        draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500)
-    )  # distributed like the Brier scores of `records`
+    # values are distributed like the Brier scores of the law `records`
+    values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))
     assert _held(Measurement(values, metric_bounds("brier")), 8) >= LEAST
 
 
@@ -95,7 +95,7 @@ def test_accuracy_is_covered_by_few_and_many_replications() -> None:
 def test_a_sample_of_figures_is_covered() -> None:
     held = coverage("poisoner", "last_write", size=8, blocks=60, metrics=("accuracy", "answered", "stale_acted", "harm"))
     assert len(held) >= 3
-    assert min(held.values()) >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 60)  # three standard errors
+    assert min(held.values()) >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 60)  # three standard errors below 95 %
 
 
 @pytest.mark.nightly

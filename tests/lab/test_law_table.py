@@ -20,7 +20,7 @@ from malsim.sim.replay.feed import replay
 from malsim.sim.writers.engine.claim_files import read_claims, read_truth
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-HEADLINE = {  # accuracy on clean claims, on returned values, and with 30 % gossip
+HEADLINE = {  # accuracy on clean claims, on values that return, and on claims with 30 % gossip
     "last_write": (1.0, 1.0, 0.702),
     "memex": (1.0, 1.0, 0.702),
     "engram": (1.0, 1.0, 0.702),

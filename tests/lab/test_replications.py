@@ -50,7 +50,7 @@ def test_intervals_have_nominal_coverage() -> None:
     coverage = np.mean([item.low <= 0.5 <= item.high for item in estimates])
     low, _ = stats.binomtest(int(1000 * coverage), 1000).proportion_ci(0.999)
     assert coverage > 0.92
-    assert low < 0.95  # a wider interval would waste runs
+    assert low < 0.95  # higher coverage would mean wasted runs
 
 
 def test_first_replications_are_independent_of_later_ones(small: ms.Scenario) -> None:
@@ -106,7 +106,8 @@ def test_pairs_share_random_numbers(small: ms.Scenario) -> None:
     assert math.isclose(result.difference.value, right - left, abs_tol=1e-12)
     a, b = (result.each.drop_nulls()[name].to_numpy() for name in ("a", "b"))
     oracle = stats.ttest_rel(b, a).confidence_interval()
-    assert result.difference.low <= oracle.low + 1e-12  # skewed differences widen the interval beyond Student's
+    # wider than Student's interval if the differences are skewed
+    assert result.difference.low <= oracle.low + 1e-12
     assert result.difference.high >= oracle.high - 1e-12
     apart = stats.ttest_ind(b, a, equal_var=False).confidence_interval()
     assert np.allclose(result.unpaired, apart, rtol=1e-9)

@@ -99,7 +99,7 @@ def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
     scenario = ms.Scenario(rules=rules)
     space = of_rules(scenario, 0.2)
     known = settings_of(rules)
-    assert set(known) - set(space.names) == {"rules.edge_weight_max"}  # infinity cannot be scaled
+    assert set(known) - set(space.names) == {"rules.edge_weight_max"}  # an infinite value cannot be scaled
     names = set()
     for move in moves(space):
         assert known[move.setting].checked(move.to) != known[move.setting].value

@@ -401,7 +401,7 @@ def _until(terminal: int, awaited: bytes) -> bytes:
         ready, _, _ = select.select([terminal], [], [], 60)
         try:
             more = os.read(terminal, 4096) if ready else b""
-        except OSError:  # the shell has ended
+        except OSError:  # the shell has exited
             break
         if not more:
             break

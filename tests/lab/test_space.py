@@ -82,7 +82,7 @@ def test_op_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
     before = settings_of(rich)
     assert (before["netlist.dog.level"].value, before["netlist.once.width"].value) == (0.15, 600_000.0)
     assert before["netlist.once.width"].unit == "ms"
-    assert "netlist.either.table" not in before  # or2 is an op whose table is fixed
+    assert "netlist.either.table" not in before  # the truth table of or2 is fixed
     result = changed(rich, {"netlist.dog.level": 1e-7, "netlist.once.width": 90_000.5})
     assert result.netlist is not None
     assert result.netlist.text.endswith("setp dog.level 0.0000001\nsetp once.width 90000.5ms\n")

@@ -81,7 +81,7 @@ def test_jacobian_is_the_slope_at_the_fixed_point(case: tuple[Memory, Rules]) ->
     assert np.abs(result.loop.step(at) - at).max() <= result.residual <= 1e-6
     raw = result.loop.worth(*result.loop.masses(at))
     if ((raw < 1e-4) | (raw > 1 - 1e-4)).any():
-        return  # the clamp's corner has no slope
+        return  # no derivative exists where the clamp to 0…1 begins
     numeric = np.atleast_2d(approx_fprime(at, result.loop.step, 1e-7))
     np.testing.assert_allclose(result.loop.jacobian(at).toarray(), numeric, atol=1e-5)
     whole = (1 - rules.damping) * np.eye(len(at)) + rules.damping * result.loop.jacobian(at).toarray()
@@ -231,7 +231,7 @@ def test_spectrum_by_parts_equals_that_of_the_whole_matrix(seed: int, size: int,
     result = spectrum(sparse.csr_array(dense), damping)
     whole = (1 - damping) * np.eye(size) + damping * dense
     loops = np.abs(result.value).max(initial=0.0)
-    # a cell on no loop has the eigenvalue 1 − damping; rounding perturbs it by up to a root of the chain's length
+    # A cell outside all loops has the eigenvalue 1 − damping, which rounding shifts most in long chains.
     rest = 1 - damping if (result.part < 0).any() else 0.0
     assert max(loops, rest) == pytest.approx(np.abs(np.linalg.eigvals(whole)).max(), abs=1e-2)
 
@@ -268,7 +268,7 @@ def test_user_defined_formula_is_analysed_by_its_slope() -> None:
 def test_stability_depends_on_damping_and_mass_from() -> None:
     memory = graph(np.full(3, 0.3), clique(3))
     damped = ms.stability(memory, PLAIN.replace(damping=0.5))
-    plain = ms.stability(memory, PLAIN).spectral_radius  # its λ is −ρ; the two other modes have λ = +ρ/2
+    plain = ms.stability(memory, PLAIN).spectral_radius  # the largest mode has λ = −ρ, the two others λ = ρ/2
     assert damped.spectral_radius == pytest.approx(0.5 + 0.5 * plain / 2, rel=1e-4)
     assert damped.verdict == "settled"
     stated = ms.stability(memory, PLAIN.replace(mass_from="stated"))

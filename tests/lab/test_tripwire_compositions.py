@@ -65,7 +65,8 @@ net tripped spread.in
 net mild spread.out-0 > dec_a3ee-flags-review
 net spare spread.out-1 > dec_a3ee-flags-locked
 addf spread tick""")  # fmt: skip
-FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {  # replacements, line that is named, question
+# (replacements, reported line, violated safety question)
+FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], str, str]] = {
     "stuck flag": ((FANOUT,), "net mild spread.out-0", RETURNS),
     "swapped polarity": ((("stale.below", "stale.above"),), "net is-stale", BEST),
     "missing latch": (

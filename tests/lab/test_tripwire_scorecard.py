@@ -120,7 +120,7 @@ def test_uncaught_mutants_are_named_with_their_lines(card: Any) -> None:
     assert fates["alarm does not latch"] == "caught"
     assert fates["weak.level at 0.4 instead of 0.5"] == "caught"
     assert fates["weak.level at 0.6 instead of 0.5"] == "not caught"
-    first = STORY[: STORY.index("loadrt watch")].count("\n")  # lines before the netlist
+    first = STORY[: STORY.index("loadrt watch")].count("\n")  # number of lines before the netlist
     line = first + SMALL[: SMALL.index("setp weak.level")].count("\n") + 1
     assert f"line {line}: weak.level at 0.6 instead of 0.5" in card.uncaught
     assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="caught").height / card.mutants.height)
@@ -194,7 +194,7 @@ def test_noise_and_shift_are_taken_from_a_scenario(tmp_path: Path) -> None:
     noise, shift = noise_of(path, "x")
     assert noise.mean == pytest.approx(0.9, abs=0.002)
     assert shift == pytest.approx(-0.5, abs=0.01)
-    assert noise.correlation == 0.0  # a negative estimate is replaced by 0
+    assert noise.correlation == 0.0  # negative estimates are clipped to 0
     words = ["tripwire", "design", "--arl0", "30", "--delay", "3", "--scenario", str(path)]
     assert main([*words, "--signal", "x"]) == 0
     assert main(words) == 2
@@ -249,9 +249,9 @@ def test_tripwire_with_stale_inputs_is_blind_not_silent() -> None:
     stale = quick(with_input(UNGUARDED, frozen, ack + test)).receipt
     assert stale.verdict.startswith("blind")
     assert "(x)" in stale.verdict
-    assert stale.blind.value == pytest.approx(1 / 14)  # unchanged since day 3: more than 10 ticks on day 14
+    assert stale.blind.value == pytest.approx(1 / 14)  # x is frozen from day 3, so over 10 ticks old on day 14 only
     guarding = quick(with_input(GUARDED, frozen, ack + test)).receipt
-    assert guarding.blind.value == pytest.approx(8 / 14)  # its own watchdog allows 3
+    assert guarding.blind.value == pytest.approx(8 / 14)  # the net's own watchdog allows only 3 ticks
     absent = quick(STORY.replace('at = "0d"', 'at = "2d"', 1))
     assert absent.receipt.inputs["fresh"].to_list() == pytest.approx([11 / 13])
 
@@ -435,14 +435,14 @@ TRIPWIRES = [
     "severity_ladder",
     "drift_baseline",
 ]
-STORIES = {"liar_from_day_20"}  # illustrates the loop; its alarm is not a tripwire
+STORIES = {"liar_from_day_20"}  # illustrates the control loop; its alarm is not meant as a tripwire
 
 
 def test_every_shipped_tripwire_is_tested() -> None:
     for path in sorted(SCENARIOS.glob("*.toml")):
         config = read(path).netlist
         instances = config.net.instances.items() if config else ()
-        signals = catalogue()  # shipped signals have tests of their own
+        signals = catalogue()  # shipped signals are tested elsewhere
         ops = {item.sheet.name for name, item in instances if name.partition(".")[0] not in signals}
         if ops & {*ALARMS, "watchdog"} and path.stem not in STORIES:
             assert path.stem in TRIPWIRES, path.stem

@@ -100,7 +100,7 @@ def test_scores_equal_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
             assert row["low"] is not None
             assert row["low"] <= row["value"] + 1e-12
             assert row["high"] >= row["value"] - 1e-12
-            # the ends of the median's interval are waits themselves, so ties may make them equal
+            # The ends of the median's interval are observed delays, so tied delays can make the ends equal.
             ties = row["metric"] == "delay" and len(set(waiting.tolist())) < len(waiting)
             assert row["high"] > row["low"] or (ties and row["high"] == row["low"]), row
 
@@ -129,7 +129,7 @@ def test_median_run_length_follows_kaplan_and_meier() -> None:
     length = np.array([1.0, 3.0, 4.0, 5.0, 8.0, 10.0])
     ended = np.array([True, True, False, True, True, False])
     figures = median_length(length, ended)
-    assert figures.value == 5.0  # 5/6 · 4/5 · 2/3 = 0.444
+    assert figures.value == 5.0  # survival at tick 5: 5/6 · 4/5 · 2/3 = 0.444, the first value below 0.5
     assert figures.how == "Kaplan–Meier, 2 of 6 cut off"
 
 

@@ -80,7 +80,7 @@ def test_planted_constants_are_recovered() -> None:
         assert result.held_gain[1] > 0.0
         assert result.loss[1] <= result.loss[0] <= result.loss[2]
         assert result.gap == result.held_out[0] - result.loss[0]
-    assert (inside >= rounds - 2).all(), inside  # P(more than two of eight outside at 95 %) < 0.006
+    assert (inside >= rounds - 2).all(), inside  # with 95 % coverage, P(more than 2 of 8 outside) < 0.006
 
 
 def test_rules_file_is_read_back_with_intervals(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ class Noise:
 
 def test_random_objective_is_flat() -> None:
     results = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
-    assert sum("flat" in result.reason for result in results) >= 10  # P(more than two of twelve at 4 %) < 0.02
+    assert sum("flat" in result.reason for result in results) >= 10  # P(3 or more of 12 pass by chance at 4 %) < 0.02
     assert sum(result.recommended for result in results) <= 1
 
 
@@ -161,7 +161,7 @@ def test_other_optimisers_can_drive_the_tuner() -> None:
     result = tuner.result()
     assert result.candidates.height == 65
     assert result.loss[0] == pytest.approx(min(result.candidates["loss"]))
-    assert result.candidates.row(0)[1:3] == (0.15, 0.6)  # the original settings
+    assert result.candidates.row(0)[1:3] == (0.15, 0.6)  # the first candidate has the original settings
 
 
 @settings(max_examples=25)
@@ -240,7 +240,7 @@ def test_command_writes_rules_and_figure(capsys: pytest.CaptureFixture[str], tmp
     message = json.loads(capsys.readouterr().out)
     assert message["recommended"]
     assert message["objectives"] == [f"worst of {', '.join(requirements)}"]
-    assert -message["loss"][0] == pytest.approx(0.075, abs=0.01)  # midway between 0.1 and 0.25
+    assert -message["loss"][0] == pytest.approx(0.075, abs=0.01)  # half the distance from 0.1 to 0.25
     assert Rules.read(tmp_path / "rules.toml").challenge_ceiling == pytest.approx(
         message["best"]["rules.challenge_ceiling"], abs=1e-6
     )
@@ -277,7 +277,7 @@ def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPat
     assert free.best["rules.challenge_ceiling"] < 0.5 <= result.best["rules.challenge_ceiling"]
     assert result.candidates["rules.challenge_ceiling"].to_numpy().min() >= 0.5
     assert result.recommended
-    late = tuned(32, "gap >= 7")  # the original ceiling of 0.6 has a gap of 6
+    late = tuned(32, "gap >= 7")  # at the original ceiling of 0.6 the price (`gap`) is only 6
     assert late.recommended
     assert "do not keep the bounds" in late.reason
     with pytest.raises(UsageError, match="no point tried satisfies"):

@@ -19,7 +19,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def notebook(name: str) -> Any:
-    import nbformat  # takes three seconds to import
+    import nbformat  # imported late because the import takes three seconds
 
     return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)  # type: ignore[no-untyped-call]
 

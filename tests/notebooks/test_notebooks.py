@@ -12,7 +12,7 @@ from malsim.showing.notebook.exercise import graded
 from tests.notebooks.execution import FOLDER, NAMES, execute, notebook, shown
 
 ANSWER = re.compile(r"```python\n(.*?)```", re.DOTALL)
-EXERCISES = {"09_hal_by_hand": 2}  # all others have one
+EXERCISES = {"09_hal_by_hand": 2}  # number of exercises; all other notebooks have one
 PUBLIC = re.compile(r"^\s*(?:from|import) malsim\.(?!memory|adapters|judging\.axioms)", re.MULTILINE)
 
 

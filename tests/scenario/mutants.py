@@ -44,7 +44,7 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
         broken = _without(scenario, part) if verb == "without" else None
     if broken is None:
         allowed = "SETTING = VALUE, without PART, turn claim.HANDLE.edges.N, netlist: cut SIGNAL"
-        raise UsageError("there is nothing of this name to break", where="mutant", given=name, allowed=allowed)
+        raise UsageError("no such part to break", where="mutant", given=name, allowed=allowed)
     return broken
 
 

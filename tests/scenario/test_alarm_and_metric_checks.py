@@ -164,7 +164,7 @@ def test_a_mean_has_an_interval_and_a_margin() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
     estimate = metric_check("last", (1.0, 3.0), of="2 * x").result(None, trace)
     assert (estimate.mean, estimate.passed, estimate.farthest) == (4.0, False, 2)
-    assert estimate.interval == pytest.approx((4 - 4.9683, 4 + 4.9683), abs=1e-3)  # t(0.975, 2) · 2 / √3
+    assert estimate.interval == pytest.approx((4 - 4.9683, 4 + 4.9683), abs=1e-3)  # half-width: t(0.975, 2) · 2 / √3
     assert estimate.margin == pytest.approx(-5.9683, abs=1e-3)
     assert str(estimate) == "expected 1 … 3, got last = 4 [-0.968275, 8.96828]"
 

@@ -29,7 +29,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["test", str(path)]) == 2  # without a baseline: an error, not a pass
+    assert main(["test", str(path)]) == 2  # a missing baseline is an error, not a pass
     assert "no baseline is recorded" in capsys.readouterr().out
     assert main(["test", "--approve", str(path), "--yes"]) == 0
     assert sorted(file.name for file in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
@@ -37,7 +37,7 @@ def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.Captu
     assert main(["test", "--approve", str(path)]) == 0
     assert "nothing to approve" in capsys.readouterr().out
     edit(path, "confidence = 0.5", "confidence = 0.58")
-    assert main(["test", str(path)]) == 0  # inside its band
+    assert main(["test", str(path)]) == 0  # the change stays within the band
     edit(path, "confidence = 0.58", "confidence = 0.7")
     capsys.readouterr()
     assert main(["test", str(path)]) == 1
@@ -67,7 +67,7 @@ def test_single_replication_is_compared_with_its_baseline(path: Path) -> None:
     edit(path, "days = 5", "days = 5\nreplications = 3")
     assert main(["test", "--approve", str(path), "--yes"]) == 0
     assert main(["test", str(path), "--replication", "2"]) == 0
-    assert main(["test", str(path), "--replication", "7"]) == 2  # not recorded
+    assert main(["test", str(path), "--replication", "7"]) == 2  # replication 7 is not in the baseline
 
 
 def test_different_baseline_columns_are_an_error(path: Path) -> None:

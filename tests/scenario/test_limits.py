@@ -75,7 +75,7 @@ def test_large_baseline_is_refused_unread_until_allowed(
 ) -> None:
     held = tmp_path / "x.cells.csv"
     with held.open("r+b") as baseline:
-        baseline.truncate(10 * 2**30)  # a sparse file of ten gigabytes
+        baseline.truncate(10 * 2**30)  # a sparse file of 10 GiB, which takes no disk space
     assert main(["test", path]) == 2
     output = capsys.readouterr().out
     assert "x.cells.csv: the baseline is too large; given: '10737418240 bytes'; allowed: at most 104857600" in output

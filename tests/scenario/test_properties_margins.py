@@ -66,7 +66,7 @@ def columns(ticks: int, replications: int) -> st.SearchStrategy[Array]:
     return st.lists(row, min_size=ticks, max_size=ticks).map(lambda rows: np.array(rows).reshape(ticks, replications))
 
 
-# --- rtamt ------------------------------------------------------------------------------------------------------------
+# --- first oracle: rtamt ----------------------------------------------------------------------------------------------
 
 
 def rtamt_text(formula: stl.Formula) -> str:
@@ -132,7 +132,7 @@ def test_margins_equal_those_of_rtamt(data: st.DataObject) -> None:
         assert margins[:, column].tolist() == by_rtamt(formula, x[:, column], y[:, column])
 
 
-# --- the definition, tick by tick -------------------------------------------------------------------------------------
+# --- second oracle: the definition, tick by tick ----------------------------------------------------------------------
 
 
 class Definition:

@@ -95,7 +95,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
     late = {"always (eff(obs_b2b2) > 0.4)": 0.1, "eventually (eff(obs_b2b2) > 0.4)": 0.1}
     for text, margin in late.items():
         assert check(text, RUN).margin.worst == pytest.approx(margin)
-    # A property that needs the cell before it exists fails; a property about nothing else is an error.
+    # `eventually` fails if its cell is missing throughout the window; any other property is then an error.
     assert check("eventually[0:3d] (eff(obs_b2b2) > 0.4)", RUN).margin.worst == -np.inf
     for unchecked in (
         "always[0:3d] (eff(obs_b2b2) > 0.4)",
@@ -104,7 +104,7 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
     ):
         with pytest.raises(ScenarioError, match="nothing was checked"):
             check(unchecked, RUN)
-    # One side alone decides only if it breaks an `and` or satisfies an `or`.
+    # An operand decides alone only if it breaks an `and` or satisfies an `or`.
     assert check("always (eff(obs_a1a1) > 0.8 and eff(obs_b2b2) > 0.1)", RUN).margin.worst == pytest.approx(-0.4)
     assert check("always[0:3d] (eff(obs_a1a1) > 0.2 or eff(obs_b2b2) > 0.1)", RUN).passed
 

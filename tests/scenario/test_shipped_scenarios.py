@@ -31,7 +31,7 @@ SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.toml"))
 HOW = """has checks that no mutant breaks: {missing}.
 Add mutants to BROKEN that make each of them fail; the syntax is described in `tests.scenario.mutants.mutated`."""
 
-# Mutants of each scenario (or the changes and hooks below) that together make each of its checks fail.
+# Mutants of each scenario. Together with the changes and hooks below, they make each of the scenario's checks fail.
 BROKEN: dict[str, tuple[str, ...]] = {
     "a_then_b_then_a": ("writers.honest.accuracy = 0",),
     "addf_order": ("netlist: uncall second", "rules.challenge_ceiling = 0"),

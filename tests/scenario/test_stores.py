@@ -126,7 +126,8 @@ def test_lent_cells_get_default_confidence_and_no_verification(tmp_path: Path) -
     assert lent.select("rep", "writer", "object", "value", "stated", "verification", "created").rows() == [
         (rep, WRITER, "pump", 1.0, 0.7, "unverified", 0.0) for rep in (0, 1)
     ]
-    assert first.cells.group_by("rep").len()["len"].to_list() == [11, 11]  # with the ten cells, without the secret one
+    # ten built-in cells and one claim per replication; the secret claim is left out
+    assert first.cells.group_by("rep").len()["len"].to_list() == [11, 11]
     assert first.cells["writer"].unique().to_list() == [WRITER]
     assert first.edges.is_empty()
 

@@ -65,7 +65,7 @@ def test_slider_changes_margins_in_jupyterlab(lab: str, browser: Browser) -> Non
     page.goto(f"{lab}/lab/tree/n.ipynb")
     page.locator(".jp-Notebook").wait_for(timeout=90_000)
     page.locator(".jp-Cell .cm-content").first.click()
-    page.wait_for_timeout(4_000)  # until the kernel has started
+    page.wait_for_timeout(4_000)  # give the kernel time to start
     page.keyboard.press("Shift+Enter")
     page.get_by_text("8 of 8 checks hold").wait_for(timeout=90_000)
     page.locator('.setting[data-name="rules.challenge_ceiling"] input[type=range]').evaluate(

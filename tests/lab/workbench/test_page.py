@@ -59,7 +59,7 @@ def changed(page: Page, before: Any) -> Any:
         if (now := lines(page)) != before:
             return now
         page.wait_for_timeout(50)
-    raise AssertionError("no trace moved")
+    raise AssertionError("no line changed within ten seconds")
 
 
 def tap(page: Page, fraction: float, *, down: int = 60) -> None:
@@ -110,7 +110,7 @@ def test_click_explains_a_value_and_cursor_shows_all(tripwire: Page) -> None:
     tripwire.mouse.move(box["x"] + 58 + (40 / 45) * (box["width"] - 66), box["y"] + 50)
     tripwire.locator('.trace[data-name="tripped"] .value').filter(has_text="1").wait_for()
     slider(tripwire, "rules.challenge_ceiling").evaluate(MOVE, "100")
-    tripwire.get_by_text("Why obs_9c1f is 0.2").wait_for()  # the explanation follows the settings
+    tripwire.get_by_text("Why obs_9c1f is 0.2").wait_for()  # the explanation is updated with the setting
 
 
 def test_broken_netlist_shows_its_fault(tripwire: Page) -> None:

@@ -123,7 +123,7 @@ def test_slow_answer_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
 
         def drip() -> None:
             connection, _ = server.accept()
-            with connection, suppress(ConnectionError):  # the client disconnects
+            with connection, suppress(ConnectionError):  # the client disconnects before the slow answer ends
                 for letter in b"HTTP/1.1 200 OK\r\nA: ":
                     connection.send(bytes([letter]))
                     time.sleep(0.2)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 z3 = pytest.importorskip("z3")
 
 OUTSIDE = {"autotune", "biquad", "histogram", "limit3", "slew2"}
-# Pins that must be known, for ops whose state must begin at its start values; all others begin in any state.
+# Pins of each op that must have known values. These ops start from their initial state; all others start from any state.
 KNOWN = {
     "kalman": {"reset", "passthrough"}, "page-hinkley": {"reset"}, "trend": {"reset"}, "siggen": {"frequency", "reset"},
     "pid": {name for name in ops.load("pid").slots if name not in {"command", "feedback", "enable", "index-enable", "bias"}},
