@@ -60,7 +60,7 @@ class Run(BareRun):
         The run is repeated up to that turn, in one replication (by default the first).
         """
         if self.scenario.forked is not None:
-            raise UsageError("a fork has no pushes", where="push", hint="call push on the run that was forked")
+            raise UsageError("the pushes of a fork cannot be shown", where="push", hint="use the run that was forked")
         return push_on(self.scenario, day, rep)
 
     def at(self, day: float) -> Checkpoint:
@@ -223,7 +223,7 @@ def _side_by_side(runs: Sequence[BareRun], column: str, cells: Sequence[str] | N
 
 
 def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) -> dict[str, str]:
-    """Map handles to panel titles, for the given cells or for all cells, as far as every run recorded them."""
+    """Map handles to panel titles, for the given cells or all cells. Omit cells that are not recorded in every run."""
     for run in runs:
         if run.cells.is_empty():
             hint = 'use ms.run(scenario, replications=1, record="all"), or run.plot.answers()'

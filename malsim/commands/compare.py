@@ -140,9 +140,7 @@ def _policies(args: argparse.Namespace) -> TriageTable:
     laws = _laws(args)
     if len(laws) > 1 or args.memory:
         given = ", ".join([*laws, *args.memory])
-        raise UsageError(
-            "policies can only be compared under one law", where="--policies", given=given, allowed="--laws NAME"
-        )
+        raise UsageError("policies can only be compared under one law", where="--policies", given=given, hint="name one law")
     args.replications = REVIEWED if args.replications is None else args.replications
     policies = TRIAGE if args.policies in ("", "all") else _words(args.policies)
     try:
@@ -175,7 +173,7 @@ def _on_folders(folders: list[Path], args: argparse.Namespace) -> LawTable:
 
 
 def _check_laws(laws: list[str], args: argparse.Namespace) -> None:
-    """Raise `UsageError` if the user's own memories are named, which cannot run on a file of claims."""
+    """Raise `UsageError` if the user's own memories are named, since they cannot run on a file of claims."""
     from malsim.base.errors import UsageError
 
     if memories := ", ".join([*args.memory, *(law for law in laws if ":" in law)]):
@@ -184,7 +182,7 @@ def _check_laws(laws: list[str], args: argparse.Namespace) -> None:
 
 
 def _on_claims(args: argparse.Namespace) -> LawTable | ReplayReport:
-    """Replay a file of claims or a memory's claims: under one law or, if the truth is given, under several."""
+    """Replay a file of claims, or a memory's claims, under one law; or, if the truth is known, compare several laws."""
     from malsim.base.errors import UsageError
     from malsim.lab.studies.laws import compare_on_claims
     from malsim.lab.studies.laws.claims import read_source

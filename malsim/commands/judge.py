@@ -90,7 +90,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.memory:
-        raise UsageError("--set needs a law", where="--set", given=", ".join(args.set), hint="name it: malsim judge LAW")
+        raise UsageError("--set needs a law", given=", ".join(args.set), hint="name it: malsim judge LAW")
     settings = law_settings(args.set)
     return [memory_of(name, settings=settings, limit=args.limit) for name in args.memory] or every_subject()
 
@@ -129,12 +129,10 @@ def _planted(args: argparse.Namespace) -> int:
     from malsim.base.progress import progress
 
     if args.memory:
-        raise UsageError(
-            "--planted accepts no memories", where="--planted", given=", ".join(args.memory), hint="leave them out"
-        )
+        raise UsageError("--planted does not accept memories", given=", ".join(args.memory), hint="leave them out")
     if not (ROOT / "tests").is_dir():
         hint = "clone the repository, and install it with pip install -e '.[test,bench]'"
-        raise UsageError("--planted needs malsim's repository, not just the installed package", where="--planted", hint=hint)
+        raise UsageError("--planted needs malsim's repository, not just the installed package", hint=hint)
     sys.path.insert(0, str(ROOT))
     planted = import_module("tests.judging.axioms.planted.detection")
     rates = planted.detection(

@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
             print(view)
             lines = [] if view.field else rewritten_lines(store.updates(view.cell["handle"], rep=args.rep, day=at))
             print(*(["", *lines] if lines else []), sep="\n", end="\n" if lines else "")
-        elif as_recorded:  # the store answers this from its index, without loading the memory
+        elif as_recorded:  # `Store.mini_index` reads the index without loading the memory
             counts = next(iter(store.ticks.select("cells", "edges").tail(1).rows()), (0, 0))
             print(_text(store.mini_index(args.query, **push), counts, store, options["now"], args.query))
         else:

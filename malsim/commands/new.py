@@ -93,7 +93,7 @@ def _of_incident(args: argparse.Namespace) -> int:
     path: Path = args.path
     test = path.with_name(f"test_{path.stem}.py")
     if path.suffix != ".toml" or args.source is None or (args.answer is None) == (args.cell is None):
-        given, hint = str(path), 'malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
+        given, hint = str(path), 'run malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
         raise UsageError("an incident needs FILE.toml, --from LOG, and either --answer or --cell", given=given, hint=hint)
     if present := [str(file) for file in (path, test) if file.exists()]:
         raise UsageError("the file exists already", given=present[0], hint="choose another name")
@@ -112,13 +112,13 @@ def _of_incident(args: argparse.Namespace) -> int:
 
 
 def _for_agent(args: argparse.Namespace) -> int:
-    """Write the settings for an agent's program, or print them together with the first push of the next session."""
+    """Write an agent's settings files. With `--dry-run`, print them and the text with which a session would begin."""
     from malsim.agents.configuration import configuration
     from malsim.base.errors import UsageError
 
     folder: Path = args.path
     if not folder.is_dir():
-        raise UsageError("no such folder", given=str(folder), hint=f"malsim new . --template {args.template}")
+        raise UsageError("no such folder", given=str(folder), hint=f"run malsim new . --template {args.template}")
     files = configuration(args.template, folder, args.store, args.writer)
     if args.dry_run:
         print("\n".join(f"{path}:\n{text}" for path, text in files.items()))

@@ -112,7 +112,7 @@ def _settings(words: list[str]) -> dict[str, Any]:
 
 
 def _with_sizes(sheet: Sheet, settings: dict[str, Any]) -> tuple[Sheet, dict[str, Any]]:
-    kind = {"type"} - sheet.slots.keys()  # `type` is a size, unless the op has an input of this name
+    kind = {"type"} - sheet.slots.keys()  # `type` sets the type of `any` pins, unless the op has a pin called `type`
     sizes = {name: value for name, value in settings.items() if name in sheet.sizes or name in kind}
     return sheet.sized(**sizes), {name: value for name, value in settings.items() if name not in sizes}
 

@@ -112,7 +112,7 @@ def _vary(args: argparse.Namespace) -> int:
 
     if args.html:
         hint = "leave out --vary; --set NAME=VALUE --html FILE writes the page of one run"
-        raise UsageError("--html and --vary cannot be combined", where="--html", hint=hint)
+        raise UsageError("--html and --vary cannot be combined", hint=hint)
     if ":" in args.vary or "=" not in args.vary:
         raise UsageError("not a list of values", where="--vary", given=args.vary, allowed="NAME=V,V,…",
                          hint="write --vary rules.challenge_ceiling=0.3,0.45,0.6")  # fmt: skip

@@ -127,7 +127,7 @@ def _prove(args: argparse.Namespace) -> int:
 
 
 def _design(args: argparse.Namespace) -> int:
-    """Design a tripwire from run lengths, print it and write it. Return 1 if no structure reaches the targets."""
+    """Design a tripwire that meets the target run lengths, and write it. Return 1 if no structure reaches the targets."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.runs.observation import Noise, noise_of
     from malsim.lab.tripwire.study.alarm_design import design_tripwire
@@ -157,7 +157,7 @@ def _design_by_example(args: argparse.Namespace) -> int:
     from malsim.lab.tripwire.study.example_design import design_from_examples
 
     if len(args.netlists) != 2 or not (args.speak and args.silent):  # noqa: PLR2004  # the word design and the source
-        hint = "malsim tripwire design out/RUN --speak 10:14 --silent 1:9"
+        hint = "run malsim tripwire design out/RUN --speak 10:14 --silent 1:9"
         raise UsageError("a design from examples needs one run or store, --speak and --silent", hint=hint)
     design = design_from_examples(args.netlists[1], args.speak, args.silent, seed=args.seed + 1)
     print(design)

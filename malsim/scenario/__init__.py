@@ -1,1 +1,1 @@
-"""Reading, running and judging of scenario files."""
+"""Reading, running and judging scenario files."""

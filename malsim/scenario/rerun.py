@@ -45,7 +45,7 @@ ENTRIES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Rerun:
-    """Repeated run, with its differences from the recorded run: in the machine, and in each frame.
+    """Repeated run, the differences between the two machines (`other`), and the differences in each frame.
 
     On a machine with the same properties (`other` is empty) frames are compared bit for bit, elsewhere as numbers.
     """

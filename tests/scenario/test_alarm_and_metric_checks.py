@@ -33,7 +33,7 @@ def test_series_expand_their_items(items: list[tuple[float | None, float | None,
         words.append(word + ("" if rise is None else f"{rise:+}") + ("" if count is None else f"x{count}"))
         values += [math.nan if start is None else start + (rise or 0.0) * tick for tick in range(count or 1)]
     if all(math.isnan(value) for value in values):
-        with pytest.raises(ScenarioError, match="all of them finite"):
+        with pytest.raises(ScenarioError, match="all numbers must be finite"):
             series(" ".join(words))
     else:
         np.testing.assert_array_equal(series(" ".join(words)), values)
@@ -42,9 +42,9 @@ def test_series_expand_their_items(items: list[tuple[float | None, float | None,
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "all of them finite"),
-        ("_x3", "all of them finite"),
-        ("1e999", "all of them finite"),
+        ("", "all numbers must be finite"),
+        ("_x3", "all numbers must be finite"),
+        ("1e999", "all numbers must be finite"),
         ("0.9x5 nan", "item 2: not a valid series item"),
         ("0.9 x5", "item 2"),
         ("0.4+0.02", "item 1"),

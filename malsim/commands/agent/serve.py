@@ -55,9 +55,9 @@ def main(args: argparse.Namespace) -> int:
             "not a duration", where="--tick", given=args.tick, allowed="a number with s, min, h or d, such as 15min"
         )
     if args.http is None and args.token_file:
-        raise UsageError("--token-file needs --http", where="--token-file", given=str(args.token_file))
+        raise UsageError("--token-file needs --http", given=str(args.token_file), hint="add --http PORT")
     rules, path = store_rules(args.rules), find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
-    for op in others():  # load users' ops now, since a store may name one while a client waits
+    for op in others():  # if a sandbox is needed, enter it now, not while a client waits
         before_loading(op)
     who, person = args.as_person or args.writer, args.as_person is not None
     if person:

@@ -1,4 +1,4 @@
-"""Correct, as a person, a cell of a store that was wrong from the start.
+"""Correct a cell of a store that was wrong from the start, on behalf of a person.
 
 malsim store correct memory.sqlite dec_a3ee --by ann --instead "use PostgreSQL"       with the right claim
 malsim store correct memory.sqlite obs_9c1f --by ann --rules governed                 the right claim is unknown

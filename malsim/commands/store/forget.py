@@ -1,4 +1,4 @@
-"""Erase, as a person, the content of a cell from a store; no copy remains in the file.
+"""Erase the content of a cell from a store, on behalf of a person; no copy remains in the file.
 
 malsim store forget memory.sqlite obs_9c1f --by ann
 """
@@ -29,7 +29,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def cell_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments shared by the commands with which a person changes a cell."""
+    """Add the arguments shared by all commands that change a cell on behalf of a person."""
     add = parser.add_argument
     add("store", metavar="STORE", type=Path, help="store, such as memory.sqlite")
     add("cell", metavar="CELL", help="handle or key")

@@ -41,7 +41,7 @@ MOST_SERIES = 200
 
 
 def location(run: Run) -> tuple[Path, str]:
-    """Return the folder and the base name of a run's baseline. Raise `ScenarioError` if the scenario has no file."""
+    """Return the folder and the base name of a run's baseline. Raise `ScenarioError` if the scenario is not a .toml file."""
     path = Path(run.scenario.path)
     if path.suffix != ".toml":
         problem = "a baseline needs a scenario that is stored in a .toml file"
@@ -240,5 +240,5 @@ def series_left(comparison: Comparison) -> str:
 
 
 def first_difference(comparison: Comparison) -> str:
-    """Describe how many series left their bands, and the first of them."""
+    """State how many series left their bands, and describe the first."""
     return f"{series_left(comparison)}, the first: {str(comparison).splitlines()[0]}"

@@ -53,7 +53,8 @@ def series(text: str) -> Array:
         parts.append(start + float(match[2] or 0.0) * np.arange(count))
     values = np.concatenate(parts) if parts else np.empty(0)
     if np.isnan(values).all() or np.isinf(values).any():
-        raise ScenarioError("a series must contain numbers, all of them finite", given=text, hint="write 0.9x5 0.4+0.02x20")
+        problem, hint = "a series needs at least one number, and all numbers must be finite", "write, for example, 0.9x5"
+        raise ScenarioError(problem, given=text, hint=hint)
     return values
 
 

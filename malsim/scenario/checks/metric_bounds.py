@@ -39,7 +39,7 @@ class MetricEstimate:
 
     @property
     def mean(self) -> float:
-        """Mean over the replications: infinite if any number is infinite, NaN if the mean is unknown."""
+        """Mean over the replications or, with `pooled`, of the pooled measurement; NaN if the mean cannot be estimated."""
         return self.pooled.mean()[0] if self.pooled else float(self.each.mean())
 
     @property
@@ -66,7 +66,7 @@ class MetricEstimate:
 
     @property
     def longest(self) -> float:
-        """Longest spell observed if the metric is a duration; NaN otherwise."""
+        """Length of the longest spell if the metric is a mean length of spells; NaN otherwise."""
         return self.pooled.time.horizon if self.pooled and self.pooled.time else np.nan
 
     @property

@@ -19,7 +19,7 @@ from malsim.sim.writers import behaviours
 if TYPE_CHECKING:
     from malsim.base.parameters import Param
 
-DERIVED = {  # descriptions of the rules whose value is the name of a derived value
+DERIVED = {  # descriptions of the rules that can name a derived value
     "effective": "belief: that of records, or that of the published law times a derived value; default the published law",
     "tau_scale": "derived value by which the time constant of a cell's class is multiplied; default 1",
 }
@@ -60,7 +60,7 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}
     text = {"description": f"{meta['why']} [{meta['unit']}] ({meta['source']})", "default": rule.default}
-    if meta["unit"] == "d":  # numbers must satisfy the bounds, text the pattern
+    if meta["unit"] == "d":  # a number of days within the bounds, or a duration as text
         return {"type": [kind, "string"], **low, **high, "pattern": duration, **text}
     return {"type": kind, **low, **high, **text}
 
@@ -84,6 +84,6 @@ def _number(param: Param, duration: str) -> dict[str, Any]:
 
 
 def _type(param: Param, duration: str) -> dict[str, Any]:
-    if param.unit == "d":  # numbers must satisfy the bounds, text the pattern
+    if param.unit == "d":  # a number of days within the bounds, or a duration as text
         return {"type": ["number", "string"], "pattern": duration}
     return {"type": "string" if isinstance(param.default, str) else "number"}

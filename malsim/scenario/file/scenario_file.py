@@ -85,7 +85,7 @@ def parse(
     text: str, *, name: str = "scenario", where: str = "scenario", netlist: str | None = None,
     stores: Mapping[str, str] | None = None,
 ) -> Scenario:  # fmt: skip
-    """Parse TOML text as a `Scenario`. Error messages give `where` as the name of the file.
+    """Parse TOML text as a `Scenario`. `where` is the file name used in error messages.
 
     `netlist` replaces the netlist that the text names; `stores` are the hashes that its stores must have.
     """

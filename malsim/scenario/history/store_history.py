@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SEEN = ["effective", "support_mass", "challenge_mass", "calibration"]
 BATCH = 200_000  # maximum number of rows (cells × instants) read at once
-STATE = 200  # bytes of memory used per cell and instant while a history is read, as measured
+STATE = 200  # measured memory use per cell and instant while a history is read, in bytes
 SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
 
 
@@ -120,7 +120,7 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per millisecond with a write (its last write): columns t, deed, cells, edges, scanned.
+    """Return one row per millisecond with a write: the row number and day of its last write, and the memory's size.
 
     If cells existed before the first write, as in an imported memory, the days on which they were created are instants.
     """
@@ -190,14 +190,14 @@ def _moved(
         for at in part.rows(named=True):
             cells = grid.filter((pl.col("t") == at["t"]) & (pl.col("deed") == at["deed"]))
             if cells.height != at["cells"]:
-                continue  # before an imported memory was saved, some of its cells did not exist
+                continue  # an imported memory has days before its first write on which some of its cells did not exist
             view = present(_memory_of(cells, now, at), rules)
             readings = view.memory.cells.select(SEEN)[view.moved]
             yield readings.with_columns(cells.select("t", "deed", "row")[view.moved])
 
 
 def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return the grid with its scores replaced by the scores that readers saw between ticks (`moved`)."""
+    """Return `grid` with the scores of `moved`, which readers saw after writes between two ticks of the store."""
     frames, keys = list(moved), ["t", "deed", "row"]
     if not frames:
         return grid
@@ -262,7 +262,7 @@ def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.Da
 
 
 def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return two signals per object: `belief` and `rivals`.
+    """Return two signals per object: `belief`, a score, and `rivals`, a number of items.
 
     `belief` is the highest score among the object's active items, and `rivals` is the number of active items with another
     value. `cells` has the columns t, rep, object, says, score and status.

@@ -80,7 +80,7 @@ def _table(trace: pl.DataFrame) -> list[str]:
 
 
 def values_of(model: Any, unrolling: Unrolling, ticks: int) -> dict[str, list[float | bool]]:
-    """Return the value of each input at each tick in a solver's model, as the nearest float."""
+    """Return the value that a solver's model gives each input at each tick, rounded to the nearest float."""
     return {
         entry.name: [
             _plain(model.eval(unrolling.input(entry, str(tick))[0], model_completion=True)) for tick in range(1, ticks + 1)
@@ -102,7 +102,7 @@ def _plain(value: Any) -> float | bool:
 def replay(
     cut: Cut, inputs: Mapping[str, Sequence[float | bool]], formula: Formula, tick: float
 ) -> tuple[pl.DataFrame, bool]:
-    """Run a net, detached by `cut`, in the engine. Return one row per tick, and whether the property holds."""
+    """Run a detached net (see `cut`) in the engine. Return one row per tick, and whether the property holds."""
     engine, memory = Engine(cut.net, tick=tick), Memory.empty()
     state = engine.start(memory)
     signals: dict[str, list[Any]] = {name: [] for name in cut.net.signals}

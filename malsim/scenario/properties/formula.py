@@ -74,7 +74,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Inclusive window from `low` to `high` after a tick (before the tick for past operators). `high` None means no end."""
+    """Inclusive window from `low` to `high` after a tick (before it for past operators). Without `high`, it has no end."""
 
     low: Bound
     high: Bound | None = None

@@ -73,7 +73,7 @@ class _Descent:
         self.times = trace.times
 
     def got(self, clause: stl.Formula, tick: int) -> str:
-        """Format the values that a comparison has at a tick."""
+        """Format the values on both sides of a comparison at a tick, or say whether the event occurred."""
         match clause:
             case stl.Compare(left, _, right):
                 sides = [side for side in (left, right) if stl.reads(side)]

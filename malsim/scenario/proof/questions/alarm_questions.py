@@ -78,7 +78,7 @@ def _stays(inquiry: Inquiry, name: str, instance: str, reset: str | None) -> Ite
 
 
 def _not_set_by_hand(net: Net, name: str, cause: str, line: int) -> Iterator[SafetyAnswer]:
-    """Check that no acknowledgement is wired to the alarm's cause."""
+    """Check that no acknowledgement feeds into the alarm's cause."""
     acks = [signal.name for signal in net.signals.values()
             if signal.writer and str(signal.writer.address).startswith("reviewer.") and signal.type == "bit"]  # fmt: skip
     for ack in acks:
@@ -114,7 +114,7 @@ def root(net: Net, name: str) -> str:
 
 
 def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
-    """Check that the alarm stays off while all scores are best, and can trip while all scores are worst."""
+    """Check that the alarm stays off while all scores are at their best, and can trip while all are at their worst."""
     net = inquiry.net
     cone = upstream(net, [name])
     inputs = [signal for signal in cut(net).inputs if signal.type != "bit" and signal.name in cone]
@@ -140,5 +140,5 @@ def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
 
 
 def _blaming(net: Net, answer: SafetyAnswer, bit: str | None) -> SafetyAnswer:
-    """Return the answer as a flaw at the line of the watch that writes `bit`, or unchanged if `bit` is None."""
+    """Return the answer, changed to a flaw at the netlist line that writes `bit` if `bit` is given."""
     return SafetyAnswer(answer.question, answer.proof, False, line_of(net, bit)) if bit else answer

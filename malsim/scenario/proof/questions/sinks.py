@@ -84,7 +84,7 @@ def _targets(net: Net, name: str) -> str:
 
 
 def acts(net: Net, name: str) -> bool:
-    """Return whether a signal sets a flag or a pin of the loop, as opposed to a mere readout."""
+    """Return whether a signal sets a flag or a pin of the loop instead of being only displayed."""
     heads = tuple(LOOP_READS)
     return any(("-flags-" in end or end.startswith(heads)) for end in re.findall(r"[^ (),]+", _targets(net, name)))
 
@@ -112,7 +112,7 @@ def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswe
 
 
 def _severities(inquiry: Inquiry, sinks: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Check that the milder of two severities, ranked by the words in their names, comes up first."""
+    """Check of each two severities that the milder can be on without the other, unless both are always equal."""
     net = inquiry.net
     ranked = {name: rank for name in sinks if net.signals[name].type == "bit" and (rank := _rank(net, name)) is not None}
     for mild, severe in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):
@@ -133,7 +133,7 @@ def _rank(net: Net, name: str) -> int | None:
 
 
 def _chatter(inquiry: Inquiry, names: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Check that no sink toggles while numbers change by less than 0.01 per tick and bits are constant."""
+    """Check that no alarm or sink rises within 3 ticks of a fall while bits are constant and numbers barely change."""
     net = inquiry.net
     acks, inputs = acknowledgements(net), cut(net).inputs
     still = [f"always not {name}" for name in acks]

@@ -30,7 +30,7 @@ class TermArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape, as for numpy arrays."""
+        """Shape of the array."""
         return tuple(self.values.shape)
 
     @property
@@ -182,7 +182,7 @@ def _reduce(function: np.ufunc, array: Any, axis: int | None, initial: Any) -> T
 
 
 def _pick(array: Any, index: TermArray) -> TermArray:
-    """Select one row per column from a family of rows. An unknown row number becomes a choice among all rows."""
+    """Select one row for each column of an array. An unknown row number becomes a choice among all rows."""
     family = TermArray(array).values
 
     def picked(column: int, row: Any) -> Any:
@@ -216,7 +216,7 @@ def _packbits(bits: Any, axis: int = 0, bitorder: str = "little") -> TermArray:
 
 
 def _number(bits: list[Any], total: int, weight: int) -> Any:
-    """Return `total` plus the binary number in `bits` (lowest bit first), as a choice among all possible sums."""
+    """Convert bits, lowest first, to a choice among all the numbers that they can represent, plus `total`."""
     if not bits:
         return total
     return choose(bits[0], _number(bits[1:], total + weight, 2 * weight), _number(bits[1:], total, 2 * weight))
