@@ -46,7 +46,7 @@ class Slow:
         return [{"event": "forget", "id": 1, "by": "ann"}]
 
 
-def test_memory_with_async_methods_works_like_any_other() -> None:
+def test_memory_may_have_async_methods() -> None:
     memory = CheckedMemories(Slow, "slow", trusted=True).make()
     memory.write([Claim(1.0, "ann", "x", "A"), Claim(1.0, "ann", "x", "B", scope="a", valid_from=0.0, valid_to=2.0)], 1.0)
     memory.perform("forget", object="x", value="A", now=2.0, by="ann", scope="")

@@ -1,4 +1,4 @@
-"""Readers, which select the answer among the items that a memory returns: by name, in a run, and their errors."""
+"""Readers, which select the answer among a memory's items: choice by name, use in a run, and errors."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _asks(rep: int, value: str) -> list[Ask]:
 
 @pytest.mark.usefixtures("folders")
 @pytest.mark.parametrize("name", ATTACKS)
-def test_attack_ends_only_its_own_memory(name: str) -> None:
+def test_attack_fails_only_the_attacking_memory(name: str) -> None:
     attack, problem = ATTACKS[name]
     with closing(_Stopping(_memory(attack))) as sandbox:
         _, broken = sandbox.run(_asks(0, "bad"))

@@ -61,13 +61,13 @@ def test_value_is_found_in_a_text_answer() -> None:
 @pytest.mark.parametrize(
     ("memory", "sentence"),
     [
-        (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: lost its file"),
+        (memories.Raises, r"tick, replication \d, day .*last claim: .*raised RuntimeError: the file was lost"),
         (memories.TooSure, r"belief that is out of bounds on day \d+.*; given: 1.5; allowed: 0 to 1"),
         (memories.NotANumber, r"belief that is out of bounds on day \d+.*; given: nan"),
         (memories.PeekTakes, r"showed \d items in one peek and \d in the next"),
     ],
 )
-def test_failing_memory_does_not_affect_others(memory: type, sentence: str) -> None:
+def test_failing_memory_does_not_affect_other_replications(memory: type, sentence: str) -> None:
     result, sound = (run(item, days=21.0, replications=6) for item in (memory, memories.Last))
     assert result.failures
     assert len(result.failures) < 6
@@ -111,7 +111,7 @@ def test_every_memory_is_closed_even_after_a_failure(tmp_path: Path, monkeypatch
     assert len((tmp_path / "closed").read_text(encoding="utf-8").split()) == 6
 
 
-def test_failing_memory_has_a_row_without_a_value(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
+def test_table_shows_no_value_for_a_failing_memory(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: ARG001
     laws = ["--laws", "last_write", "--memory", "own_memory:Broken", "--memory", "own_memory:Last"]
     assert main(["compare", "mine.toml", *laws, "--replications", "2", "--metric", "accuracy"]) == 2
     rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("    ")]
@@ -120,7 +120,7 @@ def test_failing_memory_has_a_row_without_a_value(folder: Path, capsys: pytest.C
     assert float(figures["own_memory:Last"]) == float(figures["last_write"]) > 0.0
 
 
-def test_hanging_memory_is_a_failure() -> None:
+def test_hanging_memory_is_reported_as_a_failure() -> None:
     result = run(memories.Hangs, trusted=False, limit=0.3, days=21.0, replications=6)
     assert result.failures
     assert all("did not return within 0.3 s" in str(problem) for problem in result.failures.values())

@@ -74,7 +74,7 @@ class Log(Last):
 class Raises(Last):
     def tick(self, now: float) -> None:
         if self.trips:
-            raise RuntimeError(f"lost its file on day {now:g}")
+            raise RuntimeError(f"the file was lost on day {now:g}")
 
 
 class Closes(Raises):

@@ -28,7 +28,7 @@ def service(path: Path, writer: str, *, person: bool = False, day: float = 5.0) 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return a store in which cid derives a cell from bob's claim about a port, with higher confidence than bob."""
+    """Return a store in which bob claims a port, and cid derives a cell from that claim with a higher confidence."""
     store = tmp_path / "m.sqlite"
     bob, cid = service(store, "bob", day=1.0), service(store, "cid", day=2.0)
     first = bob.claim("the port is 8080", 0.8, object="port", value=8080.0)["handle"]

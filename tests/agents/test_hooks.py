@@ -33,7 +33,7 @@ class Hooks:
         self.stderr = ""
 
     def __call__(self, event: str, message: Any, *options: str, code: int = 0) -> dict[str, Any]:
-        """Run a hook and return its JSON answer. `stderr` is set to what the hook printed there."""
+        """Run a hook, store its error output in `stderr`, and return its JSON answer."""
         text = message if isinstance(message, str | bytes) else json.dumps(message)
         data = text.encode() if isinstance(text, str) else text
         self._monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))

@@ -72,7 +72,7 @@ def test_claim_based_on_an_old_version_is_refused(path: Path) -> None:
         service(path, "cid", 3.0).claim("the fan hums", 0.6, object="fan", value="hums", if_seen=1)
 
 
-def test_claim_of_another_value_flags_both_cells(path: Path) -> None:
+def test_claim_of_a_different_value_flags_both_cells(path: Path) -> None:
     monday, bob = first(path), service(path, "bob", 2.0)
     other = bob.claim("deploys run on Sunday", 0.6, object="deploys", value="Sunday")
     assert any(monday in note for note in other["notes"])
@@ -124,7 +124,7 @@ def concurrent_answers(path: Path, tool: str, arguments: Callable[[str], dict[st
     return sorted(asyncio.run(both()), reverse=True)
 
 
-def test_later_of_two_concurrent_claims_names_the_other(path: Path) -> None:
+def test_later_concurrent_claim_mentions_the_earlier_claim(path: Path) -> None:
     answers = concurrent_answers(
         path, "claim", lambda writer: {"title": f"it is {writer}'s day", "confidence": 0.6, "object": "day", "value": writer}
     )

@@ -123,7 +123,7 @@ def test_file_that_is_not_a_log_is_refused(tmp_path: Path, capsys: pytest.Captur
     assert (tmp_path / "notes.jsonl").read_text() == '{"a": 1}\n'
 
 
-def test_log_contains_no_secrets_and_with_hashes_no_texts(tmp_path: Path) -> None:
+def test_log_contains_no_secrets_and_no_texts_if_hashed(tmp_path: Path) -> None:
     key = "AKIA" + "QX7ZP2LMN4RT6WYB"
     for name, options in (("open", {}), ("hashes", {"hashes": True})):
         recording = Recording(tmp_path / name, **options)

@@ -25,7 +25,7 @@ async def claim(client: Client, number: int, body: str = "") -> str:
     return text(await client.call_tool("claim", {"title": f"claim {number}", "confidence": 0.5, "body": body}))
 
 
-def test_full_disk_is_an_error_without_a_partial_write(tmp_path: Path) -> None:
+def test_full_disk_causes_an_error_but_no_partial_write(tmp_path: Path) -> None:
     path, services = tmp_path / "m.sqlite", list[MemoryService]()
 
     def service() -> MemoryService:
@@ -76,7 +76,7 @@ def test_locked_store_is_reported_in_one_sentence(tmp_path: Path) -> None:
     assert after.startswith("admitted")
 
 
-def test_client_that_disconnects_does_not_stop_others(tmp_path: Path) -> None:
+def test_client_that_disconnects_does_not_stop_other_clients(tmp_path: Path) -> None:
     leaving = RawClient(tmp_path / "m.sqlite")
     leaving.say({"jsonrpc": "2.0", "id": 7, "method": "tools/call",
                  "params": {"name": "claim", "arguments": {"title": "said and gone", "confidence": 0.5}}})  # fmt: skip

@@ -91,7 +91,6 @@ def claim_of(run: ms.Run, handle: str) -> dict[str, Any]:
 
 
 def compare_cells(store: Store, ran: pl.DataFrame) -> None:
-    """Compare the scores after a turn exactly."""
     served = store.memory.cells.select(pl.col("handle").alias("cell"), *SCORES)
     assert_frame_equal(served, ran.select("cell", *SCORES), check_exact=True, check_row_order=False)
 

@@ -67,7 +67,7 @@ NOTES = ("notes", "note", "front matter", "memory folder")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_byte_order_mark_changes_nothing(name: str, tmp_path: Path) -> None:
+def test_byte_order_mark_is_ignored(name: str, tmp_path: Path) -> None:
     file, text, reader = FORMATS[name]
     path = tmp_path / file
     path.parent.mkdir(exist_ok=True)

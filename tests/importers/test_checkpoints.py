@@ -22,7 +22,7 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_unpacked_inverts_msgpack(value: Any) -> None:
+def test_unpacking_msgpack_restores_the_value(value: Any) -> None:
     assert unpacked(pytest.importorskip("msgpack").packb(value)) == value
 
 

@@ -1,4 +1,4 @@
-"""Import reports list the source's data that the imported memory cannot store."""
+"""Reports of an import list the source data that the imported memory cannot store."""
 
 from __future__ import annotations
 

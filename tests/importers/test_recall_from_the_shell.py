@@ -1,4 +1,4 @@
-"""Recall database on the command line: importing it, looking at it, and priming another store from it."""
+"""Recall database on the command line: import, display, and priming of another store."""
 
 from __future__ import annotations
 

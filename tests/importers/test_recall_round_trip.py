@@ -57,7 +57,7 @@ def exported(archive: dict[str, Any], folder: Path, end: str) -> Path:
     weights=st.lists(SHARES, min_size=3, max_size=3),
     end=st.sampled_from(["json", "sqlite3"]),
 )
-def test_exported_archive_imports_as_the_same_memory(
+def test_exported_archive_is_imported_as_the_same_memory(
     recall_cells: list[dict[str, Any]], edge_rows: list[dict[str, Any]], weights: list[float], end: str
 ) -> None:
     cells = deepcopy(recall_cells)

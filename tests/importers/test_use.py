@@ -40,7 +40,7 @@ def mcp(folder: Path) -> Path:
     return path
 
 
-def test_comparing_laws_needs_confidences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_comparing_laws_requires_confidences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(mcp(tmp_path))
     assert main(["compare", source, "-o", str(tmp_path / "out")]) == 2
     message = capsys.readouterr().err
@@ -63,7 +63,7 @@ def test_scenario_can_start_from_an_imported_memory(tmp_path: Path) -> None:
     assert main(["test", str(scenario)]) == 0
 
 
-def test_run_started_with_from_option_cannot_be_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_with_the_from_option_cannot_be_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, scenario, out = mcp(tmp_path), tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(CHECK, encoding="utf-8")
     (folder := tmp_path / "folder").mkdir()

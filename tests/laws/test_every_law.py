@@ -28,7 +28,7 @@ few = settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.reus
 
 @dataclass(frozen=True)
 class Step:
-    """Claims, then a tick at `now`, then one read per replication."""
+    """Step of a test run: claims, then a tick at `now`, then one read per replication."""
 
     claims: Claims
     objects: NDArray[np.int64]
@@ -104,7 +104,7 @@ class TestEveryLaw:
 
     @few
     @given(seed=seeds)
-    def test_pickled_state_continues_as_before(self, name: str, seed: int) -> None:
+    def test_pickled_state_gives_the_same_results(self, name: str, seed: int) -> None:
         plant, steps = plant_of(name), ten_days(seed)
         saved = pickle.loads(pickle.dumps(state_after(plant, steps[:5])))  # noqa: S301  # our own
         after = state_after(plant_of(name), steps[5:], saved)

@@ -85,7 +85,7 @@ def test_third_party_law_cannot_use_a_shipped_name(site: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", TICKS)
-def test_failing_law_is_a_typed_error_in_every_command(
+def test_failing_law_causes_a_typed_error_in_every_command(
     fault: str, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(Calls.__init__, "__defaults__", (0.3,))

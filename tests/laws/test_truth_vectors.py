@@ -82,7 +82,7 @@ def test_log_ratio_is_the_sum_of_prior_and_terms(case: int) -> None:
 
 
 def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int, int]]) -> dict[tuple[int, int], float]:
-    """Return the effective confidence of each (object, value) from plain loops, where no two objects share a value."""
+    """Compute the effective confidence of each (object, value) pair in plain loops. No value belongs to two objects."""
     items = sorted({item for _, item in claims} | set(pins.values()))
     voices = {about: sum(item[0] == about for _, item in claims) for about, _ in items}
     several = {about: max(2, sum(item[0] == about for item in items)) for about, _ in items}
@@ -135,7 +135,7 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
     st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=2),
 )
 @settings(max_examples=60)
-def test_form_own_follows_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
+def test_beliefs_with_own_values_follow_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
     claims = [(writer, (about, value)) for (writer, about), value in sorted(claimed.items())]
     abouts = sorted({about for _, (about, _) in claims})
     pins = {about: (about, value) for about, value in seen.items() if about in abouts}

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parents[2].parent / "shared" / "data" / "zencrowd_us"
 
 
 def disputes(seed: int) -> tuple[Evidence, Ints]:
-    """Return claims and truth of 200 facts, 60 of them hard, with the 20 closest disputes verified."""
+    """Return evidence about 200 facts, 60 of them hard, and their true values. The 20 closest disputes are verified."""
     draw = np.random.default_rng(seed)
     truth, hard = draw.integers(0, 2, 200), np.arange(200) < 60
     writer, about = (part.ravel() for part in np.indices((8, 200)))
@@ -100,7 +100,7 @@ def test_replication_does_not_depend_on_its_batch(seed: int) -> None:
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
-def test_form_is_chosen_by_verified_facts() -> None:
+def test_verified_facts_determine_the_chosen_form() -> None:
     """Select the more accurate form `own` on zencrowd_us with 50 verified facts, but not with 9."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)

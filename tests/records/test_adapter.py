@@ -36,7 +36,7 @@ def leads(memory: ArwRecords, day: float) -> str:
 @pytest.mark.parametrize("make", MAKERS)
 @settings(max_examples=15, deadline=None)
 @given(claims=st.lists(claims, max_size=8), day=st.integers(0, 60).map(float))
-def test_answers_are_repeatable_and_about_the_object(
+def test_answers_are_repeatable_and_concern_the_queried_object(
     make: Callable[[], ArwRecords], claims: list[Claim], day: float
 ) -> None:
     memory = make()

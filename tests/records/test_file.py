@@ -59,7 +59,7 @@ def text(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [cut, torn, newer, foreign, text, Path.mkdir])
-def test_foreign_file_is_refused_and_unchanged(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
+def test_foreign_file_is_refused_and_left_unchanged(tmp_path: Path, spoil: Callable[[Path], None]) -> None:
     path = tmp_path / "records.sqlite"
     spoil(path)
     before = path.read_bytes() if path.is_file() else None

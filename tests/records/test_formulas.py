@@ -145,7 +145,7 @@ def test_better_rank_has_a_higher_fused_score(ranks: list[int]) -> None:
 
 
 @given(st.lists(st.tuples(shares, st.lists(st.floats(-1, 1), min_size=3, max_size=3)), max_size=9), shares)
-def test_diverse_order_is_a_permutation_by_falling_score(items: list[tuple[float, list[float]]], mmr: float) -> None:
+def test_diverse_order_sorts_all_items_by_falling_score(items: list[tuple[float, list[float]]], mmr: float) -> None:
     worth = np.array([relevance for relevance, _ in items])
     vectors = np.array([vector for _, vector in items]).reshape(-1, 3)
     between = np.maximum(np.array([cosines(vectors, vector) for vector in vectors]).reshape(len(items), len(items)), 0.0)

@@ -11,7 +11,7 @@ __all__ = ["Source"]
 
 
 class Source:
-    """Memory that stores items and scores them with functions of the original project."""
+    """Memory that stores items and scores them with the original project's functions."""
 
     project: ClassVar[str]
     commit: ClassVar[str]

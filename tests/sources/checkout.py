@@ -1,4 +1,4 @@
-"""Loading of single functions from other projects at pinned commits, from checkouts in a local folder.
+"""Loader of individual functions of other projects, from local checkouts at pinned commits.
 
 The environment variable `MALSIM_SOURCES` names a folder that contains, for each project, either a git checkout (`NAME` or
 `OWNER+NAME/repo`) or an unpacked archive (`NAME-COMMIT`).
@@ -22,7 +22,7 @@ VARIABLE = "MALSIM_SOURCES"
 
 
 class MissingError(LookupError):
-    """Checkout, file or tool that a test needs and cannot find. The test is skipped with this message."""
+    """Error for a missing checkout, file or tool. The test is skipped with this message."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def answering(value: Any) -> Any:
 
 
 class YourMemory(Source):
-    """YourMemory's decay job over a SQLite table, which counts the days on which a user was active."""
+    """YourMemory's decay job on a SQLite table, including its count of days on which a user was active."""
 
     project, commit = "sachitrafa/YourMemory", "5a08d41"
     daily = True
@@ -89,7 +89,7 @@ class YourMemory(Source):
 
 
 class Abes(Source):
-    """ABES's reinforcement agent and decay controller. The test replaces the embedding similarity."""
+    """ABES's reinforcement agent and decay controller. The test supplies the similarity of texts."""
 
     project, commit = "moonrunnerkc/adaptive-belief-ecology-system", "ecb6d18"
 

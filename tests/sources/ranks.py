@@ -187,7 +187,7 @@ class GenerativeAgents(Source):
 
 
 class MemoryBank(Source):
-    """MemoryBank's forgetting curve and its update on a search. The expected value replaces the random draw."""
+    """MemoryBank's forgetting curve and its update of recalled items. The expected value replaces the random draw."""
 
     project, commit = "zhongwanjun/MemoryBank-SiliconFriend", "cf61c41"
 
@@ -253,7 +253,7 @@ class Fsrs(Source):
 
 
 class ActR(Source):
-    """Function `baselevel_learning` over the times of an item's presentations, each at least one second in the past."""
+    """Function `baselevel_learning` of pyactr. Every claim or read of an item is a presentation of that item."""
 
     project, commit = "jakdot/pyactr", "5cb784c"
 

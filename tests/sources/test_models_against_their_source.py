@@ -42,7 +42,7 @@ SOURCES: dict[str, type[Source]] = {
     "shodh": programs.Shodh,
     "yourmemory": confidence.YourMemory,
 }
-NO_SOURCE = ("generative_agents_paper", "membrane_anchored", "memorybank_intended")  # models of a paper or of a fix
+NO_SOURCE = ("generative_agents_paper", "membrane_anchored", "memorybank_intended")  # laws that model a paper or a fix
 
 
 @pytest.mark.parametrize("law", SOURCES)

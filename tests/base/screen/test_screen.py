@@ -26,7 +26,7 @@ def share(texts: list[str]) -> float:
     return sum(map(holds_secret, texts)) / len(texts)
 
 
-def test_known_formats_are_found_and_their_kind_is_mostly_named() -> None:
+def test_known_formats_are_found_and_usually_identified() -> None:
     texts = format_texts(random.Random(SEED), 6)
     assert share([text for _, text in texts]) >= 0.99
     named = sum(kind in {credential.kind for credential in credentials(text)} for kind, text in texts)
@@ -64,7 +64,7 @@ def test_source_code_rarely_causes_false_alarms() -> None:
     assert share(lines) <= 0.001
 
 
-def test_redaction_preserves_kinds_and_withholding_removes_them() -> None:
+def test_redaction_preserves_kinds_but_withholding_does_not() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
         kinds = {credential.kind for credential in credentials(text)}
@@ -72,7 +72,7 @@ def test_redaction_preserves_kinds_and_withholding_removes_them() -> None:
         assert not credentials(withheld(text)), withheld(text)
 
 
-def test_personal_data_is_found_and_its_kind_is_named() -> None:
+def test_personal_data_is_found_and_identified() -> None:
     texts = personal_texts(random.Random(SEED), 700)
     for kind in {kind for kind, _ in texts}:
         of_kind = [text for name, text in texts if name == kind]
@@ -89,7 +89,7 @@ def test_held_out_credential_formats_are_found() -> None:
     assert share([harmless_texts(draw) for _ in range(800)]) <= 0.01
 
 
-def test_screen_has_better_rates_than_detect_secrets() -> None:
+def test_screen_outperforms_detect_secrets() -> None:
     scan = pytest.importorskip("detect_secrets.core.scan")
     settings = pytest.importorskip("detect_secrets.settings")
     draw = random.Random(SEED)

@@ -1,4 +1,4 @@
-"""Axioms that each shipped law breaks, with reasons. A law is a minimal model, not a verdict on a current product."""
+"""Axioms that each shipped law breaks, with reasons. Laws are simplified models, not judgements on products."""
 
 SWEEP = "a tick applies the decay to the already decayed score"
 ECHO = "every repetition raises or renews a value, even by the same writer"

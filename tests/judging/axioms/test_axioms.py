@@ -143,7 +143,7 @@ class Mute:
     [(Raises, "Raises: tick: raised RuntimeError"), (Hangs, "Hangs: tick: did not return within 0.2 s"),
      (Nameless, "Nameless: peek: returned an item without id, object, rank")],
 )  # fmt: skip
-def test_error_names_the_call_and_spares_other_axioms(memory: type[Sound], problem: str) -> None:
+def test_error_names_the_call_and_other_axioms_still_run(memory: type[Sound], problem: str) -> None:
     table = ms.axioms(memory, axiom="anchor", limit=0.2)
     assert table.errors[0].verdict == ERROR
     assert problem in table.errors[0].why

@@ -1,4 +1,4 @@
-"""Writers, values, objects and events in the streams of each axiom. Streams with less variety would miss defects."""
+"""Variety of each axiom's streams: writers, values, objects and events. Less varied streams would miss defects."""
 
 from __future__ import annotations
 

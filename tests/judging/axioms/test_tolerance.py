@@ -1,4 +1,4 @@
-"""Noise between peeks at an unchanged memory is measured, reported and tolerated when the memory is judged."""
+"""Noise between repeated peeks at an unchanged memory is measured, reported and tolerated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each shipped defect is told apart from its repair by a check and an axiom. Axioms can also use claims of a store."""
+"""Zoo of shipped defects, each distinguished from its repair by a check and an axiom; axioms on claims from a store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def under_test(judged: Judged) -> Subject:
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
-def test_defect_fails_under_the_broken_law_only(defect: Defect) -> None:
+def test_check_fails_only_under_the_broken_law(defect: Defect) -> None:
     both = sides(defect)
     assert both.distinguished, both
     assert [outcome.status for outcome in both.healthy.outcomes].count("pass") == len(both.healthy.outcomes) > 0
@@ -66,7 +66,7 @@ def lines(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-def test_axioms_can_use_claims_of_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_axioms_can_use_claims_from_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     observations = ["listens on 8443", "listens on 9443", "owned by team Rook"]
     history = lines(tmp_path / "memory.jsonl", {"type": "entity", "name": "api", "entityType": "service",
                                              "observations": observations})  # fmt: skip

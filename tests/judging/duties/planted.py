@@ -1,4 +1,4 @@
-"""Memories that neglect single duties, each with the duty cells that it must fail."""
+"""Test memories, each of which neglects one duty, with the duty cells that each memory must fail."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class SaysItInWords(Append):
 class Raises(Append):
     def write(self, claims: Any, now: float) -> None:
         if len(self.claims) > 1:
-            raise KeyError("no room")
+            raise KeyError("no space left")
         super().write(claims, now)
 
 
@@ -77,7 +77,7 @@ class EndsBeforeItBegins(Governed):
 
 
 class HidesTexts(Governed):
-    """Memory that pretends to store no text."""
+    """Memory that reports no stored texts, although it stores some."""
 
     def texts(self) -> list[str]:
         return []
@@ -99,7 +99,7 @@ class Foresees(Governed):
 @pytest.mark.parametrize(
     ("memory", "cell", "parts"),
     [
-        (Raises, "change.B", ["Raises: write, day 1.5, last claim: ", "raised KeyError: 'no room'"]),
+        (Raises, "change.B", ["Raises: write, day 1.5, last claim: ", "raised KeyError: 'no space left'"]),
         (Hangs, "change.C", ["Hangs: tick, day 31, last claim: ", "did not return within 0.1 s"]),
         (Invents, "T2", ["Invents: peek, day 31, last claim: ", "nobody claimed; given: 'never'"]),
         (Drifts, "T2", ["Drifts: peek, day 31, last claim: ", "a peek changed the memory"]),
@@ -124,7 +124,7 @@ def test_erasure_is_vacuous_for_a_memory_without_texts() -> None:
     assert item.verdict == "vacuous"
 
 
-def test_error_in_one_cell_does_not_affect_others() -> None:
+def test_error_in_one_cell_does_not_affect_other_cells() -> None:
     table = assess(Foresees)
     assert {item.name for item in table.having(ERROR)} == {"F9", "F10"}
     assert len(table.having(HOLDS)) == 54

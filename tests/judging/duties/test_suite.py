@@ -62,6 +62,6 @@ def test_witness_lists_the_calls_that_led_to_the_failure(references: Conformance
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("memory", [*REFERENCES, *PLANTED])
-def test_verdicts_do_not_depend_on_seed_or_draws(memory: object) -> None:
+def test_verdicts_do_not_depend_on_seed_or_number_of_draws(memory: object) -> None:
     few, all_ = assess_all([memory_of(memory)], draws=FEW), assess_all([memory_of(memory)], seed=7)
     assert [item.verdict for item in few.verdicts] == [item.verdict for item in all_.verdicts]

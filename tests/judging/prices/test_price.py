@@ -1,4 +1,4 @@
-"""Price of a lie and of a truth: published table, user memories, stores, and invalid input."""
+"""Price of establishing a lie or the truth: published table, user memories, stores, and invalid input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.events import Event
     from malsim.judging.prices import ClaimWorld
 
-SLOW = ("recall_v5",)  # laws that take seconds on the graph; mal covers the graph in every run
+SLOW = ("recall_v5",)  # laws that are slow to price, so they are tested only in the nightly run
 TABLE: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "price" / "k3.json").read_text())
 
 
@@ -66,7 +66,7 @@ def truth_then_lie(world: ClaimWorld, n: int) -> list[Event]:
 )  # fmt: skip
 @settings(max_examples=8, deadline=None)
 @pytest.mark.nightly
-def test_guarded_rules_resist_three_liars_and_follow_two_honest(numbers: dict[str, Any]) -> None:
+def test_three_liars_fail_where_two_honest_writers_succeed(numbers: dict[str, Any]) -> None:
     world = closed_world(**numbers)
     stage = Stage(subject_of(Rules.guarded()), world)
     assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), truth_then_lie) for n in (1, 2, 3))
@@ -114,7 +114,7 @@ def test_memory_that_never_answers_the_truth_has_no_price() -> None:
         ms.price(Mute)
 
 
-def test_price_can_be_computed_from_claims_of_a_store(tmp_path: Path) -> None:
+def test_price_can_be_computed_from_stored_claims(tmp_path: Path) -> None:
     claims = [(0.0, "ann", "pump", 1.0), (3.0, "bob", "pump", 1.0), (5.0, "cid", "pump", 2.0), (6.0, "ann", "valve", 3.0)]
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Memories with one planted defect each, next to the name of the axiom that must find the defect."""
+"""Test memories, each with one planted defect and the name of the axiom that must detect it."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class PageShares(Sound):
 
 
 class Everywhere(Sound):
-    """Memory that treats a different value of another object as a rival value."""
+    """Memory that treats a different value claimed for another object as a rival value."""
 
     axiom = "locality"
 
@@ -298,7 +298,7 @@ class FirstFive(Sound):
 
 
 class Talkers(Sound):
-    """Memory that weights a writer by the number of claims that the writer has made about any object."""
+    """Memory that weights a writer by the total number of claims that the writer has made."""
 
     axiom = "own-facts"
 
@@ -417,7 +417,7 @@ class Expires(Sound):
 
 
 class BothGone(Sound):
-    """Memory that deletes both claims of a contradiction."""
+    """Memory that deletes both sides of a contradiction."""
 
     axiom = "total-evidence"
 

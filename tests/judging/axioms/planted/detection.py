@@ -1,4 +1,4 @@
-"""Detection rate of each axiom on memories with planted defects, and the number of streams that a detection takes."""
+"""Detection rate of each axiom on memories with planted defects, and the number of streams needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEFECTS: dict[str, type[Sound]] = {
 
 @dataclass(frozen=True, repr=False)
 class Detection:
-    """Results of the searches for planted defects with `streams` streams per axiom, and false alarms.
+    """Search results for planted defects, with detection rates after `streams` streams, and false alarms.
 
     `searches` has a row per defect and seed: axiom, defect, seed, and the number of streams (null: more than allowed).
     """
@@ -44,7 +44,7 @@ class Detection:
 
     @property
     def rates(self) -> pl.DataFrame:
-        """Table with one row per axiom and a total: defects, searches, and share found within `streams` streams."""
+        """Table of detection rates per axiom and in total: defects, searches, and share found within `streams` streams."""
         within = (pl.col("took") <= self.streams).fill_null(value=False)
         figures = {"defects": pl.col("defect").n_unique(), "searches": pl.len(), "found": within.mean()}
         total = self.searches.select(axiom=pl.lit("every axiom"), **figures)

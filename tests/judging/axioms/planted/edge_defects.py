@@ -1,4 +1,4 @@
-"""Memories with one planted defect each in how they use edges: support, contradiction, derivation or supersession."""
+"""Test memories, each with one planted defect in its handling of edges between claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class NeverFalls(Edged):
-    """Memory that does not lower a claim derived from a refuted claim."""
+    """Memory that does not lower the score of a claim derived from a refuted claim."""
 
     axiom = "derived-falls"
 
@@ -20,7 +20,7 @@ class NeverFalls(Edged):
 
 
 class FirstHopOnly(Edged):
-    """Memory that lowers a claim derived from a refuted claim, but not claims further down the chain of derivations."""
+    """Memory that lowers the scores of claims derived directly from a refuted claim, but not of later derivations."""
 
     axiom = "derived-falls"
 
@@ -30,7 +30,7 @@ class FirstHopOnly(Edged):
 
 
 class BothSidesFall(Edged):
-    """Memory that lowers both the source and the target of a contradiction."""
+    """Memory in which a contradiction lowers the scores of both its source and its target."""
 
     axiom = "edge-target"
 
@@ -50,7 +50,7 @@ class Strays(Edged):
 
 
 class DefenceHurts(Edged):
-    """Memory that lowers all claims on every contradiction."""
+    """Memory in which every contradiction lowers the scores of all claims."""
 
     axiom = "loop-polarity"
 
@@ -59,7 +59,7 @@ class DefenceHurts(Edged):
 
 
 class StaleReplaces(Edged):
-    """Memory in which a superseding claim replaces other writers' claims, even those that its writer has not read."""
+    """Memory in which a superseding claim replaces even values that its writer has never read."""
 
     axiom = "no-lost-update"
 
@@ -69,7 +69,7 @@ class StaleReplaces(Edged):
 
 
 class AttackRaises(Edged):
-    """Memory in which every edge, even a contradiction, raises its target."""
+    """Memory in which every edge, even a contradiction, raises the score of its target."""
 
     axiom = "polarity"
 

@@ -15,7 +15,7 @@ NEWER, SURE = 0.05, 0.9  # extra weight of the newest vote; belief in an unconte
 
 
 class Sound:
-    """Memory in which each writer's latest claim by date is a vote, and newer votes count slightly more.
+    """Memory in which each writer's latest claim by date is one vote, and newer votes count slightly more.
 
     A defect is a subclass with the name of the axiom that it breaks.
     """
@@ -52,7 +52,7 @@ class Sound:
         return {value: share * self.factor(value, about, now) for value, share in self.shares(about, now).items()}
 
     def factor(self, value: str, about: str, now: float) -> float:
-        """Return the factor by which to multiply the value's score; planted defects override this method."""
+        """Return the factor that multiplies the value's score. Planted defects override this method."""
         return 1.0
 
     def shares(self, about: str, now: float) -> dict[str, float]:
@@ -121,7 +121,7 @@ class Winner(Sound):
 
 
 class Doubts(Sound):
-    """Memory that weights votes by their stated confidence and believes no value fully."""
+    """Memory that weights votes by their stated confidence and never fully believes a value."""
 
     def shares(self, about: str, now: float) -> dict[str, float]:
         weights = self.weights(about, now)
@@ -132,7 +132,7 @@ class Doubts(Sound):
 
 
 class Edged(Sound):
-    """Memory that takes edges into account.
+    """Memory whose scores depend on edges between claims.
 
     A contradiction lowers its target, unless the contradiction is itself contradicted or superseded by its writer. Claims
     derived from a value fall with it.
