@@ -117,7 +117,7 @@ def _fmt(args: argparse.Namespace) -> int:
         text = render(_document(path)) if path.endswith(".hal") else fmt(Path(path).read_bytes(), file=path)
         if args.write:
             if path.endswith(".hal"):
-                raise UsageError("a .hal file cannot be rewritten", given=path, hint="print it to a .malnet file")
+                raise UsageError("a .hal file cannot be rewritten", given=path, hint="save the output as a .malnet file")
             save_text(path, text)
         else:
             print(text, end="")

@@ -153,7 +153,7 @@ def test_broken_frames_are_refused() -> None:
         (nan, "not a finite number on day 3 of replication 0"),
         (endless, "not a finite number on day 1"),
         (twice, "two rows for the same tick"),
-        (timeless, "not a number"),
+        (timeless, "not a finite number"),
         (RUN.cells.drop("rep"), "has no column rep"),
     ):
         with pytest.raises(ScenarioError, match=words):

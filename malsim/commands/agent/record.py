@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Forward and log messages until either side ends. Return the server's exit code."""
+    """Forward and log messages until the client or the server exits. Return the server's exit code."""
     from malsim.agents.mcp_recorder import TrafficLog, record
     from malsim.base.errors import UsageError
 

@@ -70,7 +70,7 @@ def against_baseline(check: BaselineCheck, run: Run) -> Comparison:
     Only the replications of the run are compared.
     """
     then, now = read(*location(run)), recorded_columns(check.columns, run)
-    hint = f"record it: malsim test --approve {run.scenario.path}"
+    hint = f"record it again: malsim test --approve {run.scenario.path}"
     if {name: frame.columns for name, frame in then.items()} != {name: frame.columns for name, frame in now.items()}:
         allowed = ", ".join(f"{name}.{column}" for name, frame in then.items() for column in frame.columns)
         raise ScenarioError("the recorded columns differ from those in [baseline]", allowed=allowed, hint=hint)
@@ -223,7 +223,7 @@ def _version() -> str:
 
 
 def approved_version(scenario: Scenario) -> str:
-    """Describe the version and the approver of the last approval; return "" if the version is the current one."""
+    """Describe the version and the approver of the last approval; return "" if none is logged or the version is current."""
     path = Path(scenario.path).with_suffix(".approvals.jsonl")
     try:
         last = json.loads(path.read_text(encoding="utf-8").splitlines()[-1])

@@ -15,7 +15,7 @@ from malsim.base.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WAIT = 10.0  # time limit of a post, in seconds
+WAIT = 10.0  # time limit for a post, in seconds
 SUCCESS = range(200, 300)
 LONGEST_LABEL = 63  # maximum number of characters between two dots of a host name
 

@@ -146,7 +146,7 @@ def _checked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
         values = frame[column]
         infinite = values.dtype.is_float() and not values.is_finite().all()
         if not values.dtype.is_numeric() or values.null_count() or infinite:
-            raise ScenarioError(f"column {column} of frame {name} contains a value that is not a number")
+            raise ScenarioError(f"column {column} of frame {name} contains a value that is not a finite number")
     return frame
 
 

@@ -132,7 +132,7 @@ def check(formula: str | Formula, run: RunFrames | Trace, *, share: float = 1.0)
     """
     if not 0 < share <= 1:
         raise ScenarioError(
-            "out of bounds", where="share", given=share, allowed="above 0 and at most 1", hint="write 1.0 for all"
+            "out of bounds", where="share", given=share, allowed="above 0, at most 1", hint="write 1.0 for all replications"
         )
     parsed = Property(formula)
     margin = parsed.margin(run)

@@ -118,7 +118,7 @@ class MemoryBench:
         return self._signal("belief", object_)
 
     def check(self, formula: str) -> float:
-        """Return a property's margin over all ticks. Raise `AssertionError` with the witness if the property fails."""
+        """Return a property's worst margin over the replications. If it fails, raise `AssertionError` with the witness."""
         __tracebackhide__ = True
         verdict = check(formula, self.run)
         if not verdict.passed:

@@ -165,7 +165,7 @@ def upstream(net: Net, names: Iterable[str], *, through: bool = True) -> set[str
 
 
 def acknowledgements(net: Net) -> list[str]:
-    """Return the input bits that clear alarms: bits that reviewers write, and bits that reach only resets."""
+    """Return the input bits that clear alarms: bits that reviewers write, and bits that reach only resets and enables."""
     bits = [signal for signal in cut(net).inputs if signal.type == "bit"]
     reviews = [signal.name for signal in bits if signal.source.startswith("reviewer.")]
     wires = [(pin, signal) for name, instance in net.instances.items() if instance.sheet.name in ALARMS
