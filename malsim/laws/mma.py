@@ -68,7 +68,7 @@ def _near(rep: Ints, object_: Ints) -> tuple[Ints, Bools]:
     """Return, per object, the rows of its items and of the first few other items, and a mask of the object's own items."""
     group = rep * (object_.max(initial=0) + 1) + object_
     members = table(group)
-    # An object's later items are never among the first few of another object.
+    # Only an object's first NEAREST items can be among the first NEAREST items about other objects.
     few = np.flatnonzero(rank_within_group(group) < NEAREST)
     lines = table(rep[few])[:, : 2 * NEAREST]
     first = members[:, 0] if len(members) else np.zeros(0, dtype=np.int64)

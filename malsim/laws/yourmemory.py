@@ -56,7 +56,7 @@ def rank(items: Items, _: float) -> Array:
 
 
 def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Columns:
-    """Return the columns after a use. On a new day every item ages by one active day; used items restart from `since`."""
+    """Return the columns after a use of some items. On a new day, all gain one active day; used items restart at `since`."""
     fresh = np.floor(items["latest"]) < np.floor(now)
     return {
         "n": items["n"] + used,
@@ -67,7 +67,7 @@ def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Column
 
 
 def _active_days(items: Items, time: Array) -> Array:
-    """Return the number of active days since a claim's time, read from the items whose clock is no earlier."""
+    """Return the number of active days since a claim's time, derived from the items last used on or after that day."""
     day, start = np.floor(items["clock"]), np.floor(time)
     active = np.where(items.alive & (day >= start), items["active"] + (day > start), 1.0)
     days: Array = active.max(axis=1, keepdims=True, initial=1.0)

@@ -200,7 +200,7 @@ def _reader_list(readers: pl.DataFrame) -> str:
 
 
 def explain(memory: Memory, handle: str, *, t: float, rep: int = 0, rules: Rules | None = None) -> Explanation:
-    """Explain a cell's effective confidence as a reader sees it (see `present`). The day `t` is only printed, not used.
+    """Explain a cell's effective confidence as a reader sees it (see `present`). The day `t` appears only in the text.
 
     Raises `AddressError` if there is no such cell.
     """

@@ -165,7 +165,7 @@ def factors_at(memory: Memory, rules: Rules) -> Array:
 
 
 class JacobiStep(NamedTuple):
-    """Result of one Jacobi step e ↦ effective: each cell's confidence as a source, its masses, and its new effective."""
+    """Result of a Jacobi step: each cell's confidence as a source, its two masses, and its new effective confidence."""
 
     worth: Array
     support: Array
@@ -174,7 +174,7 @@ class JacobiStep(NamedTuple):
 
 
 def tick(memory: Memory, now: float, rules: Rules | None = None, *, tau_scale: Array | None = None) -> Memory:
-    """Recompute calibration, masses, effective, currency and salience of every active cell from the current state.
+    """Recompute calibration, masses, effective confidence, currency and salience of every active cell.
 
     Superseded and annexed cells keep their scores. `now` is in days; for a cell touched later, no time has passed. A tick
     reinforces no cell. `tau_scale` multiplies each cell's time constant; entries that are NaN or not above 0 count as 1.

@@ -230,7 +230,7 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """Return the rules with `changes`. Times are days or texts with a unit. Raises `RulesError` for an unknown name.
+        """Return the changed rules. Times are days or texts with a unit. Raise `RulesError` for an unknown name.
 
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5

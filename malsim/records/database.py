@@ -103,7 +103,7 @@ class Database:
         try:
             return [decode(row) for row in rows]
         except (MalsimError, ArithmeticError, LookupError, TypeError, ValueError) as problem:
-            raise StoreError("damaged: a record is invalid", where=self.where, hint="restore a copy") from problem
+            raise StoreError("damaged: a record is invalid", where=self.where, hint="restore a backup") from problem
 
     def first(self, decode: Callable[[Any], Decoded], condition: str, *values: object) -> Decoded | None:
         """Return the first record that satisfies an SQL condition, decoded. Return None if there is none."""

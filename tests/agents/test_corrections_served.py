@@ -132,5 +132,5 @@ def test_secret_claim_is_reported_as_suppressed(path: Path) -> None:
 
 def test_correction_to_the_same_value_is_refused(path: Path) -> None:
     person = service(path, "ann", person=True)
-    with pytest.raises(UsageError, match="the right value equals the corrected value"):
+    with pytest.raises(UsageError, match="the new value is the same as the rejected value"):
         person.correct(handle(path, "the port is 8080"), "it is 8080 after all", None, value=8080.0)

@@ -91,7 +91,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     if not header.startswith(MAGIC[: len(header)]):
         raise StoreError("not an SQLite file", where=str(path), hint="use malsim import for JSON archives")
     if len(header) < HEADER:
-        raise StoreError("damaged: the SQLite header is incomplete", where=str(path), hint="restore a copy")
+        raise StoreError("damaged: the SQLite header is incomplete", where=str(path), hint="restore a backup")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)
     if owner != application:
         raise StoreError(f"this is an SQLite file, but not a malsim {what}", where=str(path), hint="try malsim import")
@@ -111,7 +111,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
             hint=hint,
         )
     if path.stat().st_size < (LARGEST_PAGE if page == 1 else page) * pages and not (had_log or holds_log(path)):
-        raise StoreError("damaged: pages are missing at the end of the file", where=str(path), hint="restore a copy")
+        raise StoreError("damaged: pages are missing at the end of the file", where=str(path), hint="restore a backup")
     if _has_lost_log(path):
         raise lost_log(path)
     return actual
@@ -213,7 +213,7 @@ def refusing_file(path: Path | str) -> Iterator[None]:
                 "busy: another process is writing to the file", where=str(path), hint="try again in a moment"
             ) from error
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise StoreError("damaged: SQLite cannot read the file", where=str(path), hint="restore a copy") from error
+            raise StoreError("damaged: SQLite cannot read the file", where=str(path), hint="restore a backup") from error
         if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path)):
             raise StoreError("the disk is full", where=str(path), hint="free some space; the file is unchanged") from error
         raise StoreError(f"the file cannot be read or written: {error}", where=str(path)) from error

@@ -225,7 +225,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def last_word(items: Items, claim: Claim) -> Change:
-    """Keep only each writer's latest claim about each object, and absorb a claim that is dated earlier."""
+    """Keep only each writer's latest claim about each object. Absorb a claim dated earlier than the stored one."""
     same_writer = items.alive & (items.writer == claim.writer)
     later = same_writer & (items.time > claim.time)
     return Change(makes=~some(later), taken=later, items={"alive": items.alive & (~same_writer | later)})

@@ -84,7 +84,7 @@ def _claim_rows(state: GraphState) -> Ints:
 
 
 def _counted_claims(state: GraphState, rows: Ints, rules: Rules) -> tuple[Ints, dict[str, Any]]:
-    """Return the rows of each writer's latest claim about each object, without copies, and settings for `estimate_truth`."""
+    """Return the rows of the claims that count, at most one per writer and object, and options for `estimate_truth`."""
     memory, about = state.memory, state.rep.values.astype(np.int64) * len(state.vocabulary.objects) + state.object.values
     claims = (
         _speaker(state)[memory.column("author")[rows]],

@@ -18,7 +18,7 @@ LEAST = 0.001  # lower bound on the likelihood of a claim
 
 
 class _Records(NamedTuple):
-    """Result of one learning pass: the pool's rate A before and after clipping, a_w, M_w, θ_w, and the counts behind θ_w.
+    """Result of a learning pass: the pool's rate A (raw and clipped), and each writer's a_w, M_w, θ_w and counts behind θ_w.
 
     The last three have the shape (writers, truths, values).
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Array, Ints
 
 CHOICES = {"values": ("auto", "shared", "own"), "lineage": ("apart", "one"), "tau_from": ("claims", "given")}
-ENOUGH = 10  # minimum number of verified facts that select a replication's form
+ENOUGH = 10  # minimum number of verified facts for choosing the form of the model in a replication
 LIKELIER = log(10.0)  # minimum gain in the facts' log likelihood for switching to another form
 ONE_RECORD = Constants(record=1e9)  # every writer gets the pool's record, which amounts to a vote
 

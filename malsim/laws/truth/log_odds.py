@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from malsim.laws.truth.gather import ItemEvidence
     from malsim.memory.graph.arrays import Array, Bools, Ints
 
-VISIBLE = 0.005  # the limit is mentioned if it changes the log odds by more than this
-SHOWN = 1.005  # the divisor for shared belief is mentioned if it exceeds this
+VISIBLE = 0.005  # explanations mention the bound on P if it changes the log odds by more than this
+SHOWN = 1.005  # explanations mention the divisor `shared` if it exceeds this
 TOGETHER = 0.01  # ρ: correlation between errors in the beliefs against which a writer is measured
 
 
 def log_ratio(
     evidence: Evidence, estimate: TruthEstimate, object_: int, value: int, rival: int
 ) -> tuple[float, Array, Ints]:
-    """Return the prior, the claims' terms, and the claims' rows.
+    """Return the parts of log P(value) / P(rival): the prior, each claim's term, and the claims' rows.
 
     Unless pinned, prior and terms sum to log P(value) / P(rival). In the closed form values are classes, in the open form
     items of the object; a rival of -1 is an unclaimed value.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Records(NamedTuple):
-    """Result of one learning pass: the pool's rate A before and after clipping, a_w, and the agreed and total weights."""
+    """Result of a learning pass: the pool's rate A (raw and clipped), and each writer's a_w, agreed and total weight."""
 
     rate: Array
     pool: Array

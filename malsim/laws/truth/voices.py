@@ -50,7 +50,7 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
     key = (writer.astype(np.int64) * objects + object_) * size + index
     order = np.argsort(key)
     last_key = (by.astype(np.int64) * objects + object_) * size + index
-    # The first claimant's latest claim up to that time.
+    # For each claim, the latest earlier claim by the first claimant of its value.
     before = order[np.searchsorted(key[order], last_key, side="left") - 1]
     echo: Bools = (by != writer) & (value[before] != value)
     return echo

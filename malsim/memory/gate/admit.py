@@ -146,7 +146,7 @@ def _flagged(checked: Validated, secrets: list[Any], personal: list[Any]) -> Val
 
 
 def _unless_rejected(memory: Memory, checked: Validated, rules: Rules) -> Validated:
-    """Refuse claims of a value that a person rejected or erased, from any writer, until the value is allowed again.
+    """Refuse every writer's claims of a value that a person rejected or erased, until the value is allowed again.
 
     Under `derived = "fall"` a claim derived from a rejected cell is refused too.
     """

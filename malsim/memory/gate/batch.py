@@ -86,7 +86,7 @@ class Batch:
         return same | better
 
     def pick(self, ids: Ints, cells: NDArray[Any], claims: NDArray[Any]) -> NDArray[Any]:
-        """Return one value per id: from `cells` for ids below `self.cells`, from `claims` for later ids, and 0 for NONE."""
+        """Return one value per id: from `cells` for ids below `self.cells`, from `claims` for larger ids, and 0 for NONE."""
         of_claims, of_cells = ids >= self.cells, (ids != NONE) & (ids < self.cells)
         values = np.zeros(len(ids), dtype=claims.dtype)
         values[of_claims], values[of_cells] = claims[ids[of_claims] - self.cells], cells[ids[of_cells]]
@@ -126,7 +126,7 @@ def all_differ(numbers: Ints) -> bool:
 
 
 def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
-    """Return, for each name, the row of the cell with this key, else of the cell with this handle, else NONE."""
+    """Return the row of the cell that each name denotes, as its key or otherwise as its handle, or NONE."""
     texts: list[str | None] = [*names]
     if not memory.height or not any(name is not None for name in texts):
         return np.full(len(texts), NONE, dtype=np.int64)
@@ -184,7 +184,7 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
 
 
 def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    """Return the active cell that each claim restates, or NONE, both as the restated cell and as the compared cell."""
+    """Return the active cell that each claim restates (NONE if none), twice: as the restated and as the compared cell."""
     claims, restated = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return restated, restated

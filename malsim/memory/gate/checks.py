@@ -85,7 +85,7 @@ _NO_CLAIMS = LazyRows(0)
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether every check can be made on one of these tables alone, so that checking their rows checks all claims."""
+    """Return whether each check reads columns of only one of these tables, so that checking the tables covers all claims."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any({*check.reads} <= set(table) for table in tables) for check in applied) and not any(by_name)

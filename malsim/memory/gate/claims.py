@@ -1,4 +1,4 @@
-"""Reader of claims, given as mappings or as a frame. The result has one row per claim and is not checked yet."""
+"""Functions that convert claims, given as mappings or as a frame, to one row per claim. The values are checked later."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def new_edges(memory: Memory, frame: pl.DataFrame, *, last_weight: bool = False)
     same = ["source", "relation", "target"]
     if not _all_distinct(source, frame["relation"].to_physical().to_numpy(), target):
         frame = frame.unique(same, keep="last" if last_weight else "first", maintain_order=True)
-    if source.size and source.min() < memory.height:  # only existing cells can have edges already
+    if source.size and source.min() < memory.height:  # new cells have no edges yet
         present = memory.edges.filter(pl.col("source").is_in(frame["source"].unique().implode()))
         frame = frame.join(present, on=same, how="anti", maintain_order="left")
     return frame

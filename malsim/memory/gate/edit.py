@@ -73,10 +73,7 @@ def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], r
 
 
 def connect_rows(memory: Memory, edges: pl.DataFrame, rules: Rules) -> Memory:
-    """Add edges that do not exist yet. The source and the target of each edge are row numbers of cells.
-
-    The source and the target are row numbers of cells.
-    """
+    """Add edges that do not exist yet. The source and the target of each edge are row numbers of cells."""
     frame = edges.select(pl.col(name).cast(kind) for name, kind in (schema.EDGES | {"mutual": pl.Boolean}).items())
     fresh = new_edges(memory, frame, last_weight=rules.duplicate_edges == "last_weight")[list(schema.EDGES)]
     if fresh.is_empty():
@@ -94,9 +91,8 @@ def _with_types(edges: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     try:
         frame = edges.select(columns)
     except pl.exceptions.PolarsError as error:
-        raise DataError(
-            "a column has the wrong type", where="edges", given=str(edges.schema), allowed=", ".join(_COLUMNS)
-        ) from error
+        allowed = ", ".join(f"{name} ({kind})" for name, (kind, _) in _COLUMNS.items())
+        raise DataError("a column has the wrong type", where="edges", given=str(edges.schema), allowed=allowed) from error
     default_weight = pl.col("relation").replace_strict(rules.weights(), default=None, return_dtype=pl.Float64)
     frame = frame.with_columns(pl.col("weight").fill_null(default_weight)).sort("t", "writer", maintain_order=True)
     return frame.with_row_index("claim").with_columns(pl.lit(0).alias("place"))

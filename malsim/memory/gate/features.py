@@ -93,7 +93,7 @@ _COMPUTED: dict[str, Callable[[LazyRows, LazyRows], NDArray[Any]]] = {
 PROGRAMS = ("watch", "drift", "quorum", "trend", "score", "reflex", "emit_witness", "tag_projection", "allocate")
 """The operations that a program cell can run."""
 _NAMES = "|".join(PROGRAMS)
-# A netlist's program is not stored in a cell. When it writes witnesses, it also writes a cell with this body.
+# Body of the cell that represents a netlist's program in the memory; the program itself is in the netlist.
 _OF_NETLIST = re.compile(rf"^stands on the tick and does (?:{_NAMES})\Z")
 _SCHEDULES = re.compile(rf"(?m)^\s*addf\s+(?:{_NAMES})\s+\S+\s+.*\[|\[as: \S+\]")
 _OPERATION = re.compile(rf"(?i)\b({_NAMES})\b")

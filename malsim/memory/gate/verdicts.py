@@ -144,7 +144,7 @@ class FullVerdicts:
         return mask
 
     def events(self) -> list[dict[str, Any]]:
-        """Return the events as columns: one per claim (admitted, deduplicated, rejected), then one per attenuated claim."""
+        """Return the events as columns, in two groups: the verdicts on all claims, and the attenuated claims."""
         writers = ["?" if writer is None else writer for writer in self.writer.tolist()]
         cause = [f"claim {number} of {writer}" for number, writer in zip(self.sequence.tolist(), writers, strict=True)]
         reasons = ("; ".join(f"{path}: {text}" for path, text in self.issues.get(claim, ())) for claim in range(len(cause)))
@@ -227,7 +227,7 @@ def _refusals(outcome: Resolution, checked: Validated, batch: Batch) -> list[Iss
 
 
 def account(result: GateResult) -> list[dict[str, Any]]:
-    """Return a batch's events as columns: one per claim, then one per attenuated claim and one per superseded cell."""
+    """Return a batch's events as columns, in three groups: verdicts on all claims, attenuated claims, superseded cells."""
     parts = [texts.events() for texts in result.texts()]
     claims, attenuated = [events[0] for events in parts], [events[1] for events in parts if len(events) > 1]
     rows, memory = np.sort(result.superseded), result.memory

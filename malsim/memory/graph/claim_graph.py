@@ -210,7 +210,7 @@ class Memory:
         )
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
-        """Return the memory with new values in some rows of the cells: one value per column, or one per row of a column.
+        """Return the memory with new values in some rows of the cells. A column gets one value for all rows or one per row.
 
         Only for columns other than names, texts and origins: status, successor, version, flags, times and scores.
         """
@@ -230,11 +230,11 @@ class Memory:
         return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with a new frame of cells, in which only statuses, flags or similar fields may differ."""
+        """Return the memory with a new frame of cells, whose names, texts and writers must be unchanged."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.without_status())
 
     def with_texts(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with a new frame of cells, which may differ in titles and bodies too."""
+        """Return the memory with a new frame of cells, in which titles and bodies may differ too."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:
@@ -246,14 +246,14 @@ class Memory:
         return Memory(self.tables["cells"], edges, self.tables["writers"], self.scanned, derived)
 
     def row(self, handle: str, *, rep: int = 0, whole: bool = False) -> int:
-        """Return the row number of the cell with a handle or key. `handle@vN` means version N in the cell's chain.
+        """Return the row number of the cell with this handle or key. `handle@vN` means version N in the cell's chain.
 
         Unless `whole` is set, an unambiguous prefix of the handle or of its tag is enough. Raises `AddressError` if no cell
         or several cells match.
         """
         name, at, version = handle.partition("@v")
         names = self.cells.select("handle", "key").with_row_index("row")
-        # Compared in numpy, which unlike polars accepts integers of any size.
+        # The comparison uses numpy, which, unlike polars, accepts integers of any size.
         names = names.filter(pl.Series(self.cells["rep"].to_numpy() == rep))
         rows = names.filter((pl.col("handle") == name) | (pl.col("key") == name))["row"]
         if rows.is_empty() and not whole and (longer := handle_with_prefix(name, names["handle"])):

@@ -43,7 +43,7 @@ class Index:
         self._cells, self._writers, self._height = cells, writers, cells.height
         self.elsewhere = elsewhere or {}
         self._named = self._read = 0  # numbers of cells indexed so far, by name and by content
-        # Writers' own names that look like generated names; None if unknown.
+        # Names that writers chose but that look like generated names; None if unknown.
         self._like_generated: set[str] | None = None if cells.height else set()
 
     def append(self, cells: ChunkedRows, writers: ChunkedRows, new: tuple[int, int], names: Sequence[str]) -> Index:
@@ -79,7 +79,7 @@ class Index:
         return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
-        """Return, for each name, the row of the cell with this key, else of the cell with this handle, else NONE."""
+        """Return the row of the cell that each name denotes, as its key or otherwise as its handle, or NONE."""
         pairs = list(zip(reps, names, strict=True))
         by_key, by_handle = (
             np.array([by_rep.get(rep, _NO_NAMES).get(name, NONE) for rep, name in pairs], dtype=np.int64)
@@ -132,7 +132,7 @@ class Index:
 _NO_NAMES: dict[str | None, int] = {}
 
 
-# These are zero-dimensional arrays, which numpy combines with an array twice as fast as scalars.
+# Zero-dimensional arrays, because numpy combines an array with them twice as fast as with scalars.
 _MIXERS = np.array(0xBF58476D1CE4E5B9, dtype=np.uint64), np.array(0x94D049BB133111EB, dtype=np.uint64)
 _SHIFTS = np.array(30, dtype=np.uint64), np.array(27, dtype=np.uint64), np.array(31, dtype=np.uint64)
 

@@ -38,7 +38,7 @@ class Column:
         self.values: NDArray[Any] = values.view()
         self.values.flags.writeable = False
         self._buffer = values if buffer is None else buffer
-        self._filled = filled or [NONE]  # number of buffer rows in use, shared by all columns on the buffer
+        self._filled = filled or [NONE]  # number of buffer rows in use, shared by all columns that use the buffer
 
     def __len__(self) -> int:
         return len(self.values)
@@ -69,7 +69,7 @@ class Column:
         return Column(buffer[:height], buffer, [height])
 
 
-MOST_LOOSE = 1_000  # maximum number of pieces before they are joined; each admission adds one piece
+MOST_LOOSE = 1_000  # maximum number of chunks before they are joined; each admission adds one chunk
 
 
 @dataclass(slots=True, eq=False)
@@ -145,10 +145,7 @@ class Table:
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """Return a table with some columns at hand, which calls `whole` when another column is needed.
-
-        `whole` returns the complete frame.
-        """
+        """Return a table that holds some columns, and calls `whole` for the complete frame when it needs another."""
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
 

@@ -86,7 +86,7 @@ def kind_in(handle: str) -> str | None:
 
 
 def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
-    """Return the only handle that begins with `text`, or whose tag begins with it (four or more hex digits), or None.
+    """Return the only handle that begins with `text`, or whose tag does if `text` is four or more hex digits, or None.
 
     Raises `AddressError` if there are several.
     """

@@ -20,7 +20,7 @@ def ask(
     memory: Memory, object_: str, *, now: float, at: float | None = None, as_of: float | None = None,
     reps: Sequence[int] = (0,), rules: Rules | None = None,
 ) -> pl.DataFrame:  # fmt: skip
-    """Return the values of an object on day `at`, as known on day `as_of`: one row per value, the most believed first.
+    """Return the values of an object on day `at`, as known on day `as_of`: one row per value, most believed first.
 
     Each writer has one vote, its latest claim that holds: valid_from ≤ at < valid_to, and no successor has begun by then.
     The votes for a value combine to belief = 1 − Π (1 − effective); among equals the value that began last comes first.

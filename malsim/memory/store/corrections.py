@@ -206,8 +206,10 @@ def _admit_instead(
     value = claim.get("value_text") if claim.get("value") is None else claim["value"]
     fact = digest(first["rep"], first["object"], text_of(claim["title"] if value is None else value))
     if fact in wrong.select(digests_of()).to_series():
-        hint = "state a different value, or none"
-        raise UsageError("the right value equals the corrected value", where="correct", given=first["handle"], hint=hint)
+        hint = "give a different value, or no value"
+        raise UsageError(
+            "the new value is the same as the rejected value", where="correct", given=first["handle"], hint=hint
+        )
     rules = rules.replace(supersede_by="any")  # `_check_right` has already checked that `by` may do this
     after, verdicts = admit(lift(memory, rows_barred(memory, fact)), [claim], rules)
     if verdicts["verdict"][0] == "refused":
@@ -236,8 +238,8 @@ def _check_right(memory: Memory, rows: Ints, by: str, rules: Rules, now: float =
     """Raise `UsageError` if there are no rows, if a cell is locked, or if the rules do not let `by` correct the cells."""
     finite(now, where="now")
     if not rows.size:
-        hint = "check whether the value was retracted before, and write it as it was claimed"
-        raise UsageError("no cell states this value", where=by, hint=hint)
+        hint = "check whether the value was retracted before, and spell it as it was claimed"
+        raise UsageError("no cell states this value", hint=hint)
     cells = memory.cells[rows]
     if rules.locks == "enforced" and (cells["locked"] | cells["immutable"]).any():
         raise UsageError("the cell is locked or immutable", where=cells["handle"][0], hint="unlock the cell")

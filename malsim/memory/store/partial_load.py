@@ -174,7 +174,7 @@ def _records(connection: sqlite3.Connection, memory: Memory, rows: Ints, rules: 
 
 def _rows_in_records(connection: sqlite3.Connection, memory: Memory, authors: list[int], rules: Rules) -> set[int]:
     by_authors, stated = within("author", authors), np.array([0.0, 0.5, 1.0])
-    if CALIBRATIONS[rules.calibration](stated, np.zeros(3, dtype=bool)).any():  # even claims that are right have a penalty
+    if CALIBRATIONS[rules.calibration](stated, np.zeros(3, dtype=bool)).any():  # even right claims are penalised
         rows = rows_where(connection, by_authors)
     else:
         rows = rows_where(connection, f"{by_authors} AND successor IS NOT NULL")

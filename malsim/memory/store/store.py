@@ -143,7 +143,7 @@ class Store(EditableStore):
         return number
 
     def bootstrap(self, now: float, *, rep: int = 0, missing: bool = False) -> bool:
-        """Add the ten initial cells to an empty replication, or with `missing` those it lacks.
+        """Add the ten initial cells to an empty replication or, with `missing`, those that the replication lacks.
 
         Return whether any were added.
         """

@@ -1,4 +1,4 @@
-"""Optimistic concurrency: a write based on an outdated version is refused or, if it names no version, marked.
+"""Optimistic concurrency: a write based on an outdated version is refused or, if it names no version, disputed.
 
 The version of a cell is the number of writes about it: the cells of its chain and of its object, and their updates and
 rejections. A writer that read version n writes with `if_seen = n`.

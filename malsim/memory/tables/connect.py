@@ -117,7 +117,7 @@ def refusing(path: Path | str) -> Iterator[None]:
         with refusing_file(path):
             yield
     except (DamagedRowsError, UnicodeDecodeError, PolarsError) as error:
-        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a copy") from error
+        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a backup") from error
 
 
 @contextmanager
@@ -128,4 +128,4 @@ def sound(path: Path | str) -> Iterator[None]:
     except (MalsimError, sqlite3.Error):
         raise
     except (PolarsError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a copy") from error
+        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a backup") from error

@@ -89,7 +89,7 @@ class DamagedRowsError(ValueError):
 
 
 def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:
-    """Check that all references resolve and that no required value is null. Return the checked value of `scanned`.
+    """Check references, required values and `scanned` (the number of edges that the last tick read); return `scanned`.
 
     The frames of cells and edges may lack columns. Raises `DamagedRowsError`.
     """

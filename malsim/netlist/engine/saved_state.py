@@ -69,7 +69,7 @@ def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> Stat
         slot_of = {(key, slot.split(" ")[-2]): slot for key, slot in tree["programs"]}
         cells = program_cells(memory, after=0, upto=state.search_from, tick=state.ticks, first=first)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError("the state of this store's netlist is damaged", hint="restore a copy") from error
+        raise DataError("the state of this store's netlist is damaged", hint="restore a backup") from error
     programs = (program for cell in cells for program in cell.programs)
     slotted = (replace(program, slot=slot_of.get((program.key, program.operation), program.slot)) for program in programs)
     return replace(state, programs=tuple(slotted))
