@@ -210,7 +210,7 @@ def test_verdict_has_share_of_replications_and_interval() -> None:
     assert verdict.interval == wilson(0.5, 2)
     assert verdict.margin.replications[~verdict.margin.holds].tolist() == [0]
     for wrong in (0.0, 1.1, float("nan")):
-        with pytest.raises(ScenarioError, match="above 0 and at most 1"):
+        with pytest.raises(ScenarioError, match="above 0, at most 1"):
             check(text, RUN, share=wrong)
 
 
