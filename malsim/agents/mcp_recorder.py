@@ -45,7 +45,7 @@ class TrafficLog:
         self._writer, self._hashes = writer, hashes
         self._start, self._last, self._items_of = _resumed(path, hashes=hashes)
         self._path = path
-        path.open("a", encoding="utf-8").close()  # fails before any message is passed on if the log cannot be written
+        path.open("a", encoding="utf-8").close()  # raise now, before any message is passed on, if the log cannot be written
         self._calls: dict[str, tuple[str, dict[str, Any]]] = {}
 
     def sent(self, message: bytes) -> None:
@@ -78,7 +78,7 @@ class TrafficLog:
                     file.write(json.dumps(line) + "\n")
 
     def _items(self, event: CallEvent) -> list[str | None]:
-        """Return the items that an event concerns: the written item, all items of a deleted object, or [None]."""
+        """Return the items that an event concerns: the written or deleted item, all items of a deleted object, or [None]."""
         if event.kind not in ("write", "delete") or event.object is None:
             return [None]
         item = item_name(self._text(event.object), self._text(event.value))
@@ -102,7 +102,7 @@ class TrafficLog:
         return {name: value for name, value in fields.items() if value is not None}
 
     def _text(self, text: str | None) -> str | None:
-        """Return the text without credentials and cut to the maximum length or, with `hashes`, its hash."""
+        """Return the text without credentials, truncated to the maximum length, or its hash if `hashes` is set."""
         if not text:
             return None
         return f"h{hashlib.sha256(text.encode()).hexdigest()[:16]}" if self._hashes else withheld(text)[:LONGEST]
@@ -188,7 +188,7 @@ def _pass_on(source: IO[bytes], target: IO[bytes], copy: Callable[[bytes], None]
         while chunk := os.read(source.fileno(), CHUNK):
             *whole, rest = chunk.split(b"\n")
             for part in whole:
-                copy(bytes(line + part))  # queued for the log before the other side can answer
+                copy(bytes(line + part))  # queued first, so that the log receives a call before its answer
                 line.clear()
             line += rest if len(line) < LONGEST_LINE else b""
             target.write(chunk)

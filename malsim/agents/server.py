@@ -1,4 +1,4 @@
-"""MCP server of a store, with one tool per call, the ten cells as resources, and an introductory prompt."""
+"""MCP server of a store, with tools for reads and writes, the ten initial cells as resources, and an introductory prompt."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.tool(structured_output=False)
     async def signals(names: list[str] | None = None) -> str:
-        """Read the standing signals, such as contradiction load or stale dependencies: all, or those with these names."""
+        """Read the standing signals, such as contradiction load or stale dependencies: all, or only those in `names`."""
         return str(await thread.ask(lambda service: service.signals(names or ())))
 
     @server.tool(structured_output=False)
@@ -142,7 +142,7 @@ def _add_reads(server: MCPServer[None], thread: ServiceThread) -> None:
 
     @server.tool(structured_output=False)
     async def netlist() -> str:
-        """Return the whole memory as a netlist that can be loaded again, with cells as pins and edges as nets."""
+        """Return this memory as a netlist that can be loaded again, with cells as pins and edges as nets."""
         return str(await thread.ask(MemoryService.netlist))
 
 

@@ -69,7 +69,7 @@ class MemoryService:
         self.store.close()
 
     def orient(self) -> str:
-        """Tick the store, and return the map, the expectations of writers, and the cells with the highest rank."""
+        """Tick the store and return how to read a cell, what is expected of writers, and the cells with the highest rank."""
         self.tick()
         fixed = {row["handle"]: row["body"] for row in ten_cells().iter_rows(named=True)}
         parts = [
@@ -97,7 +97,7 @@ class MemoryService:
         return str(page) if page.field else f"{page}\n  version      {self.store.version(page.cell['handle'], self.rep)}"
 
     def claim(self, title: str, confidence: float, *, if_seen: int | None = None, **fields: Any) -> dict[str, Any]:
-        """Make a claim with further `fields` (columns of claims), and return the gate's verdict, a row of `schema.VERDICTS`.
+        """Make a claim with additional `fields` (columns of claims). Return the gate's verdict, a row of `schema.VERDICTS`.
 
         Raises `UsageError` for an externally verified claim of a writer that is not among the verifiers.
         """
@@ -178,7 +178,7 @@ class MemoryService:
         return f"{explanation}\n  {explanation.why}"
 
     def signals(self, names: Sequence[str] = ()) -> str:
-        """Return the values of the standing signals, one per line: of all signals, or of those with these names."""
+        """Return the values of the standing signals, one per line: of all signals, or only of those in `names`."""
         from malsim.netlist.shipped import catalogue, readings, signal_named
 
         wanted = [signal_named(name).name for name in names or catalogue()]
@@ -215,7 +215,7 @@ class MemoryService:
 
 
 def wall_clock(store: Store, seconds: Callable[[], float] = time.time) -> Callable[[], float]:
-    """Return a clock for the day of a store in real time. The day never precedes the last write.
+    """Return a function that computes a store's current day from the wall clock, but never a day before the last write.
 
     A store without a date of day 0 gets one, such that its last write was today. `seconds` returns seconds since 1970.
     """
@@ -229,7 +229,7 @@ def wall_clock(store: Store, seconds: Callable[[], float] = time.time) -> Callab
 
 
 def verdict_text(verdict: Mapping[str, Any]) -> str:
-    """Return a verdict in words: admitted, refused, collided (an equal cell exists) or suppressed (not shown)."""
+    """Return a verdict in words, such as admitted, refused, collided (an equal cell exists) or suppressed (not shown)."""
     if verdict["verdict"] == "refused":
         issues = [f"{issue['path']} {issue['message']}" for issue in verdict["issues"][:MOST_ISSUES]]
         more = f" (and {len(verdict['issues']) - MOST_ISSUES} more)" if len(verdict["issues"]) > MOST_ISSUES else ""
@@ -244,7 +244,7 @@ def verdict_text(verdict: Mapping[str, Any]) -> str:
 
 
 def brief(text: str) -> str:
-    """Return a text on one line of at most 300 characters."""
+    """Return the text on one line, cut to 300 characters."""
     line = one_line(text)
     return line if len(line) <= BRIEF else f"{line[: BRIEF - 1]}…"
 

@@ -36,7 +36,7 @@ class HookTurn:
 
 
 def find_store(store: Path, project: str | None) -> Path:
-    """Return the path of a store: in the project's folder if that is known, else in the nearest folder that has the store.
+    """Return the path of a store: in the project's folder if known, otherwise in the nearest parent folder that has it.
 
     An agent changes folders while it works, and its hooks must not create an empty store in each. Folders above the project
     are not searched.
@@ -71,7 +71,7 @@ def write_turn(store: Path, session: str, turn: HookTurn) -> None:
 
 
 def forget_old_turns(store: Path) -> None:
-    """Remove the files of sessions that ended more than 30 days ago."""
+    """Remove the files of sessions whose last turn is more than 30 days old."""
     for path in _folder(store).glob("*"):
         if time.time() - path.stat().st_mtime > KEPT_DAYS * 86_400:
             path.unlink(missing_ok=True)
@@ -94,7 +94,7 @@ EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool":
 
 @dataclass(frozen=True)
 class TurnRules:
-    """Rules of a turn: whether marked cells must be opened, whether a claim is required, and the number of refusals."""
+    """Rules of a turn: whether marked cells must be opened and a claim is required, maximum refusals, and words per push."""
 
     opens: bool = True
     writes: bool = True
@@ -133,7 +133,7 @@ def _prompt(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, 
 
 
 def _tool(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
-    """Refuse a tool while a marked cell has not been opened. Tools of MCP servers are always allowed."""
+    """Refuse a tool call while a marked cell has not been opened. Tools of MCP servers are always allowed."""
     is_mcp = str(message.get("tool_name", "")).startswith("mcp__")
     handles = _unopened(service, turn) if rules.opens and not is_mcp else []
     if not handles or turn.blocks >= rules.most_blocks:

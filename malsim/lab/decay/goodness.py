@@ -1,4 +1,4 @@
-"""Test of whether lifetimes follow an exponential law, and the mean of a better law if they do not."""
+"""Test of whether lifetimes follow an exponential law and, if they do not, the mean of a law that fits better."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def of_lifetimes(log: Log) -> Goodness:
 
 
 def of_claims(chain: Chain, rates: Rates) -> Goodness:
-    """Test the exponential law on possibly wrong claims by the likelihood ratio to laws with a spread c other than 1.
+    """Test the exponential law on possibly wrong claims by a likelihood ratio against laws with a spread c other than 1.
 
     The interval of the mean is the union over all spreads that the claims do not reject. For each spread it is the most
     likely mean, widened on the logarithmic scale by c^0.7 times the distance from τ to the ends of its interval, because n

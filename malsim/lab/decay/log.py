@@ -21,7 +21,7 @@ _INTERVALS = "after and before, or duration and ended"
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """Claim lifetimes as ages in days: last true at `after`, ended by `before` (infinite if not), first seen at `entered`.
+    """Claim lifetimes as ages in days: last true at `after`, ended by `before` (infinity: still true), seen from `entered`.
 
     `entered` is NaN if the age at the first sighting is unknown.
     """
@@ -82,8 +82,8 @@ def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
         raise DataError("too few claims to fit", where="fit_decay", given=log.height, allowed=f"{FEWEST} or more")
     duration = _numbers(log, "duration")
     if log["ended"].dtype != pl.Boolean or log["ended"].null_count():
-        given, allowed = str(log["ended"].dtype), "Boolean without nulls"
-        raise DataError("not true or false in every row", where="fit_decay: ended", given=given, allowed=allowed)
+        given, allowed = str(log["ended"].dtype), "Booleans without nulls"
+        raise DataError("every row must be true or false", where="fit_decay: ended", given=given, allowed=allowed)
     ended = log["ended"].to_numpy()
     if not ended.any():
         raise DataError("no claim has ended", where="fit_decay", given=f"{log.height} claims", hint="observe for longer")

@@ -28,10 +28,10 @@ UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """Hidden Markov model of claims about n objects. Row k holds the k-th claim about each object, longest columns first.
+    """Hidden Markov model of claims about n objects. Row k of `gap` and `value` holds the k-th claim about each object.
 
-    `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n). `counts` is the number
-    of claims per object, `choices` the number of values K, at least 2.
+    `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n), longest columns first.
+    `counts` is the number of claims per object, `choices` the number of values K, at least 2.
 
     The truth leaves its value at rate 1/τ, for each of the K − 1 others with equal probability. After d days it is the same
     with P(d) = 1/K + (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with probability 1 − ε,
@@ -74,7 +74,7 @@ class Chain:
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Search bounds of log τ and log ε. Beyond those of τ, the log cannot distinguish τ from 0 or infinity."""
+        """Search bounds of log τ and log ε. Outside the bounds of τ, the claims cannot distinguish τ from 0 or infinity."""
         gaps = self.gaps[self.gaps > 0.0]
         most = MOST_ERROR * float((1.0 - 1.0 / self.choices).min())
         return (np.log(SHORT * gaps.min()), np.log(LONG * gaps.sum())), (np.log(LEAST_ERROR), np.log(most))
@@ -106,7 +106,7 @@ class Chain:
         return -total
 
     def profile(self, fixed: Array, *, parameter: int) -> tuple[Array, Array]:
-        """Return the minimum loss for each fixed log τ (`parameter` 0) or log ε (1), and the best other parameter.
+        """Return the minimum loss for each fixed log τ (`parameter` 0) or log ε (1), and the other parameter's best value.
 
         The other parameter is searched on a grid that narrows in each round.
         """

@@ -52,7 +52,7 @@ def fixed_point(
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """Iterate until |f(e) − e| ≤ `near` in every cell, or for `most` steps, and return the last f(e) as a vector.
+    """Iterate until |f(e) − e| ≤ `near` in every cell, but for at most `most` steps; return the last f(e) as a vector.
 
     Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. It handles soft
     modes (λ near 1), on which cell-by-cell steps are slow, and needs ceilings at which few modes oscillate. Source: Walker

@@ -140,6 +140,6 @@ def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.c
 def _scaled(matrix: sparse.csr_array, rows: Array) -> sparse.csr_array:
     entries = matrix.data * np.repeat(rows, np.diff(matrix.indptr))
     product = sparse.csr_array((entries, matrix.indices, matrix.indptr), shape=matrix.shape)
-    # Copy the flag, because recomputing it would take as long as adding two matrices.
+    # `has_canonical_format` is copied, because recomputing it would take as long as adding two matrices.
     product.has_canonical_format = matrix.has_canonical_format
     return product

@@ -93,7 +93,7 @@ class LoopFigures:
     result: Any  # a `Stability`, not annotated as such because its module imports this one
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
-        """Plot a cell's next value over its current value with a cobweb path. By default, use the largest amplitude."""
+        """Plot a cell's next value over its current value, with a cobweb path (default: cell of largest amplitude)."""
         from malsim.showing.plots.studies import loop_charts as draw
 
         row, result = self._row(cell, rep), self.result
@@ -150,7 +150,7 @@ class LoopFigures:
         """
         eigenvalues, damping = self.result.eigenvalues, self.result.loop.damping
         if not eigenvalues.size:
-            raise UsageError("no cell is on a loop", where="plot.nyquist", hint="add claims that dispute each other")
+            raise UsageError("no cell is on a loop", where="plot", hint="add claims that dispute each other")
         responses = {}
         for margin in (gain_margin, phase_margin):
             margins = np.array([margin(np.array([value]), damping) for value in eigenvalues], dtype=np.float64)

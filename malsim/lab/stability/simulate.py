@@ -154,7 +154,7 @@ def _last_ticks(step: Callable[[Array], Array], worth: Array) -> Array:
 
 
 def _periods(rows: Array) -> NDArray[np.int64]:
-    """Return the shortest period that each column repeats at least twice, or 0 if there is none."""
+    """Return the shortest period of each column, seen at least twice in a row, or 0 if there is none."""
     period = np.zeros(rows.shape[1], dtype=np.int64)
     for length in range(min(LONGEST, len(rows) // 2), 0, -1):
         again = np.abs(rows[-length:] - rows[-2 * length : -length]).max(axis=0) <= EQUAL
@@ -164,7 +164,7 @@ def _periods(rows: Array) -> NDArray[np.int64]:
 
 
 def word(ends: pl.DataFrame) -> str:
-    """Return a one-word verdict on all cells, which depends on their longest period; "longer" if some cell never repeats.
+    """Return a one-word verdict from the periods of all cells: settled, period-2, longer (or no period) or moving.
 
     >>> word(pl.DataFrame({"period": [1, 2, 1]}))
     'period-2'

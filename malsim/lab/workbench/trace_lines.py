@@ -121,7 +121,7 @@ def _signals(run: Any, *, several: bool) -> pl.DataFrame:
 
 
 def _with_panels(signals: pl.DataFrame, bits: set[str]) -> pl.DataFrame:
-    """Assign signals to panels: bits share one, signals within [0, 1] share another, and any other has its own."""
+    """Assign signals to panels: bits share one, signals within [0, 1] share another, and each other signal has its own."""
     value = pl.col("value")
     unit = value.is_between(0.0, 1.0).all().over("signal")
     bits_first = pl.when(pl.col("signal").is_in(sorted(bits)), unit).then(pl.lit("bits"))

@@ -42,7 +42,7 @@ class Card:
 
     @property
     def table(self) -> pl.DataFrame:
-        """Truth table for printing, with rows of equal outputs merged if there are more than 16 rows.
+        """Truth table for printing, in which rows with equal outputs are merged if there are more than 16 rows.
 
         In a merged row, null means that a value does not matter.
         """
@@ -169,7 +169,7 @@ def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = DAY) -> p
 
 
 def _calls(machine: Machine, stream: Mapping[str, Bools]) -> dict[str, NDArray[np.float64]]:
-    """Return the distinct calls of each op as rows of input values, the state before the call, and output values."""
+    """Return each op's distinct calls, one per row: input values, the state before the call, and output values."""
     part = machine.part
     ticks, reps = next(iter(stream.values())).shape if stream else (0, 1)
     calls: dict[str, NDArray[np.float64]] = {}

@@ -62,7 +62,7 @@ class StateSpace:
         return other
 
     def shortest_path(self, transitions: Bools) -> str:
-        """Describe the shortest path to the first given transition by the inputs that are true in each tick.
+        """Describe the shortest path to any of the given transitions by the inputs that are true in each tick.
 
         `transitions` is a mask, states × valuations; a tick without true inputs is "nothing".
         """

@@ -86,7 +86,7 @@ def alarms(net: Net) -> list[str]:
 
 
 def acknowledging(net: Net) -> list[str]:
-    """Return the acknowledgement signals: those written by a reviewer, or otherwise those wired to a latch's reset."""
+    """Return the acknowledgement signals: those that a reviewer writes or, if none, those wired to a latch's reset."""
     reviews = [
         name for name, signal in net.signals.items() if signal.writer and str(signal.writer.address).startswith("reviewer.")
     ]

@@ -25,7 +25,7 @@ WITHIN_A_TICK = 12**-0.5  # standard deviation, in ticks, of a time that is unif
 
 @dataclass(frozen=True)
 class Interval:
-    """Estimate with a 95 % confidence interval. Undefined numbers are NaN; `high` is infinite if there is no bound."""
+    """Estimate with a 95 % confidence interval. Undefined numbers are NaN; `high` is infinite if there is no upper bound."""
 
     value: float
     low: float
@@ -38,7 +38,7 @@ NONE = Interval(np.nan, np.nan, np.nan, 0, "nothing to count")
 
 
 def blocks(counts: NDArray[np.generic]) -> Floats:
-    """Sum counts (ticks × replications) into blocks: one per replication, or several if there are fewer than 20 of them."""
+    """Sum counts (ticks × replications) into blocks: several per replication below 20 replications, otherwise one."""
     ticks, reps = counts.shape
     pieces = min(ticks, -(-LEAST_BLOCKS // reps))
     cuts = np.linspace(0, ticks, pieces, endpoint=False).astype(int)
@@ -146,7 +146,7 @@ MEANINGS = {
 }
 
 
-# Chatter and floods are defined in ticks and alarms (EEMUA 191: 10 alarms in 10 minutes for one operator).
+# Chatter and floods are counted in ticks, not minutes (EEMUA 191: 10 alarms in 10 minutes for one operator).
 CHATTER_WITHIN, FLOOD_WINDOW, FLOOD_ALARMS = 3, 10, 3
 
 
@@ -206,7 +206,7 @@ def onsets(alarm: Bools) -> Bools:
 
 
 def waits(alarm: Bools, span: Bools, *, skip: bool) -> Runs:
-    """Return the waiting time for the alarm in each unbroken span (1 is the first tick), and whether the alarm came.
+    """Return the waiting time for the alarm in each unbroken span (1: the first tick), and whether the alarm came on.
 
     With `skip`, count from the first tick with the alarm off; otherwise leave out spans that begin with the alarm on.
     """
@@ -232,7 +232,7 @@ def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
 
 
 def next_on(bits: Bools) -> Ints:
-    """Return, for each tick, the first tick from there on at which the bit is on, or the number of ticks if there is none.
+    """Return, for each tick, the first tick at or after it where the bit is on, or the number of ticks if there is none.
 
     An extra last row stands for the end.
     """

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def standalone(net: Net) -> Net:
-    """Return the ops of the domain `run` as a net of its own, in which every signal from outside is a free input."""
+    """Return the ops of the domain `run` as a separate net, in which every signal from outside is a free input."""
     inside = {name: item for name, item in net.instances.items() if item.domain == "run"}
     signals = {}
     for name, signal in net.signals.items():

@@ -1,4 +1,4 @@
-"""CUSUM and EWMA control charts of the first number that a tripwire watches, for comparison with the tripwire."""
+"""CUSUM and EWMA control charts of a tripwire's first watched signal, for comparison with the tripwire."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def design_tripwire(
 
 
 def _text(structure: dict[str, float], band: float, noise: Noise, shift: float, tick: float, arl0: float) -> str:
-    """Return the netlist of a candidate design. Its level is the upper edge of the hysteresis band."""
+    """Return the netlist of a candidate design, whose calibrated level becomes the upper edge of the hysteresis band."""
     sign = 1 if shift > 0 else -1
     return _TEXT.format(
         shift=shift, mean=noise.mean, arl0=arl0, arl1=structure["arl1"], sign=sign, offset=-sign * noise.mean + 0.0,

@@ -201,7 +201,7 @@ def _spans(text: str, days: Floats, option: str) -> Bools:
             first = float(low) if low else -np.inf
             last = (float(high) if high else np.inf) if colon else first
         except ValueError:
-            raise UsageError("not a span of days", where=option, given=part, allowed="such as 6, 6:9, 33: or :5") from None
+            raise UsageError("not a span of days", where=option, given=part, allowed="DAY, FROM:TO, FROM: or :TO") from None
         rows.append((days >= first) & (days <= last))
         if not rows[-1].any():
             given, allowed = part, f"days {days[0]:g} to {days[-1]:g}"

@@ -53,7 +53,7 @@ def _finite(value: Any) -> Any:
 
 
 def junit_text(card: Scorecard) -> str:
-    """Return a scorecard as JUnit XML with three test suites: silence, safety answers and wiring, and mutants.
+    """Return a scorecard as JUnit XML with three test suites: silence, safety (answers and flaws), and mutants.
 
     A mutant whose level is moved by a fifth need not be caught: it is skipped if no check fails on it.
     """

@@ -35,7 +35,7 @@ FACTORS = (0.8, 1.2)
 
 @dataclass(frozen=True)
 class Mutant:
-    """Netlist with one injected fault, described by its kind, the change in words, and its line."""
+    """Netlist with one injected fault: its kind, a description of the change (`what`), and the changed line."""
 
     kind: str
     what: str

@@ -126,7 +126,7 @@ def _goals(base: Observation) -> pl.DataFrame:
 def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, *, alarm: str | None = None) -> pl.DataFrame:
     """Score several tripwires in one scenario on common random numbers, together with CUSUM and EWMA reference charts.
 
-    The charts are of the first number that the first tripwire watches.
+    The charts are of the first tripwire's first watched signal.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _document(netlist: Document | str | Path | None) -> Document | None:
 
 
 def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tuple[Card | None, str, list[Finding]]:
-    """Return the truth table, the reason if there is none, and the findings.
+    """Return the truth table (None if there is none), the reason if it is too large, and the findings.
 
     If the Boolean part is too large to explore, the findings are those of lint only.
     """

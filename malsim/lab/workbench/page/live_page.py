@@ -124,7 +124,7 @@ class LivePage:
         return float(self.stack.x_range.start), float(self.stack.x_range.end)
 
     def visible(self, result: Result) -> dict[str, list[TraceLine]]:
-        """Return the traces to draw in each panel: those the user picked or, by default, those that moved most."""
+        """Return the traces to draw in each panel: the default traces, except where the user has shown or hidden one."""
         panels = {}
         for panel, traces in result.traces.items():
             picked = self.picked.get(panel, {})
@@ -232,7 +232,7 @@ def changes_text(tuning: Tuning) -> str:
 
 
 def nearest_trace(traces: list[TraceLine], day: float, height: float, *, lanes: bool) -> TraceLine | None:
-    """Return the trace whose value on a day is nearest to a height. In a panel of lanes, use the lane at that height."""
+    """Return the trace whose value on a day is nearest to `height`. In a panel of lanes, return the trace in that lane."""
     if lanes:
         lane = len(traces) - 1 - int(max(0.0, min(height, len(traces) - 0.01)))
         return traces[lane] if 0 <= lane < len(traces) else None

@@ -34,7 +34,7 @@ class PageComponent(JSComponent):  # type: ignore[misc]  # Panel ships no types
 
 
 class PageHead(PageComponent):
-    """Header of the page. Sends `press` with a button's label, or `drop` with the index of a held picture."""
+    """Header of the page. Sends `press` with a button's label, or `drop` with the index of a held result."""
 
     title = param.String()
     about = param.String()
