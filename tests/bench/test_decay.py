@@ -54,7 +54,7 @@ def logs_of(tau: float, writers: str, *, seed: int, days: int, count: int, facts
 
 @pytest.mark.parametrize("writers", WRITERS)
 @pytest.mark.parametrize("tau", TAUS)
-def test_intervals_cover_the_planted_constant(tau: float, writers: str) -> None:
+def test_intervals_cover_the_true_time_constant(tau: float, writers: str) -> None:
     results = [rates(log).tau for log in logs_of(tau, WRITERS[writers], seed=71, days=DAYS, count=RUNS, facts=4)]
     covered = sum(low <= tau <= high for _, low, high in results)
     untold = sum(low == 0.0 and high == float("inf") for _, low, high in results)
@@ -64,7 +64,7 @@ def test_intervals_cover_the_planted_constant(tau: float, writers: str) -> None:
 
 
 @pytest.mark.parametrize("tau", [20, 50])
-def test_perfect_daily_writers_give_the_planted_constant(tau: float) -> None:
+def test_perfect_daily_writers_yield_the_true_time_constant(tau: float) -> None:
     covered = 0
     for log in logs_of(tau, WRITERS["honest"], seed=2026, days=400, count=24, facts=8):
         low, high = ms.fit_decay(log).constants.row(0)[3:5]

@@ -75,7 +75,7 @@ def same(ours: Memory, theirs: Memory) -> None:
 @with_every_rule
 @settings(max_examples=25)
 @given(before=batches, claims=batches)
-def test_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], claims: list[Any]) -> None:
+def test_batch_equals_its_claims_admitted_one_by_one(rules: Rules, before: list[Any], claims: list[Any]) -> None:
     start = tick(admit(Memory.empty(), before, rules).memory, 5.0, rules)
     at_once = admit(start, claims, rules)
     memory, verdicts = start, []
@@ -90,7 +90,7 @@ def test_batch_equals_its_claims_one_by_one(rules: Rules, before: list[Any], cla
 @with_every_rule
 @settings(max_examples=25)
 @given(before=batches, claims=batches)
-def test_replication_among_many_equals_a_single_one(rules: Rules, before: list[Any], claims: list[Any]) -> None:
+def test_replication_is_the_same_alone_and_in_a_batch(rules: Rules, before: list[Any], claims: list[Any]) -> None:
     many = tick(admit(admit(Memory.empty(), before, rules).memory, claims, rules).memory, 9.0, rules)
     for rep in (0, 1):
         alone = Memory.empty()
@@ -103,7 +103,7 @@ def test_replication_among_many_equals_a_single_one(rules: Rules, before: list[A
 
 @settings(max_examples=50)
 @given(claims=batches, order=st.randoms(use_true_random=False))
-def test_order_of_simultaneous_claims_is_irrelevant(claims: list[Any], order: Any) -> None:
+def test_order_of_simultaneous_claims_does_not_matter(claims: list[Any], order: Any) -> None:
     shuffled = list(claims)
     order.shuffle(shuffled)
     ours, theirs = admit(Memory.empty(), claims), admit(Memory.empty(), shuffled)
@@ -132,7 +132,7 @@ def test_stored_cells_are_never_lost_or_rewritten(name: str, before: list[Any], 
 @with_every_rule
 @settings(max_examples=25)
 @given(claims=batches, now=st.sampled_from([0.0, 3.0, 400.0, -5.0]))
-def test_scores_stay_in_bounds_and_settled_graphs_are_fixed(rules: Rules, claims: list[Any], now: float) -> None:
+def test_scores_stay_in_bounds_and_settled_graphs_do_not_move(rules: Rules, claims: list[Any], now: float) -> None:
     settled = settle(admit(Memory.empty(), claims, rules).memory, now, rules)
     again = tick(settled.memory, now, rules)
     for name in ("effective", "currency", "salience", "calibration"):
@@ -164,7 +164,7 @@ HELD = f"it is {SECRET} indeed"
     ],
     ids=str,
 )
-def test_secret_in_a_field_of_another_type_is_not_echoed(wrong: dict[str, Any]) -> None:
+def test_secret_in_a_field_of_the_wrong_type_is_not_echoed(wrong: dict[str, Any]) -> None:
     memory, verdicts = admit(
         Memory.empty(), [{"kind": "obs", "writer": "ann", "title": "a claim", "confidence": 0.5} | wrong]
     )

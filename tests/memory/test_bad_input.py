@@ -107,7 +107,7 @@ def test_empty_huge_and_repeated_batches_are_admitted() -> None:
     assert admit(memory, [unicode]).verdicts["verdict"].to_list() == ["admitted"]
 
 
-def test_clock_that_goes_backwards_ages_no_cell() -> None:
+def test_cells_do_not_age_when_the_clock_goes_backwards() -> None:
     memory, _ = admit(Memory.empty(), [GOOD | {"t": 10.0, "stability": "ephemeral"}])
     memory = tick(tick(memory, 20.0), 5.0)
     assert memory.cells["currency"][0] == 1.0
@@ -126,7 +126,7 @@ def test_clock_that_goes_backwards_ages_no_cell() -> None:
         pl.DataFrame({"writer": [object()], "title": ["x"]}),
     ],
 )
-def test_frame_with_other_columns_is_refused_as_claims(frame: pl.DataFrame) -> None:
+def test_frame_without_claim_columns_is_refused_as_claims(frame: pl.DataFrame) -> None:
     with pytest.raises(DataError, match=r"column|field"):
         admit(Memory.empty(), frame)
     with pytest.raises(DataError, match="edges: unknown column"):
@@ -174,7 +174,7 @@ def test_credential_in_a_scenario_appears_in_no_output(tmp_path: Path) -> None:
     assert again.manifest["sha256"] == run.manifest["sha256"]
 
 
-def test_redaction_keeps_the_kind_and_other_text() -> None:
+def test_redaction_preserves_the_kind_and_the_other_text() -> None:
     for kind, credential in SECRETS:
         assert holds_secret(redacted(f"a {credential} b")), kind
     assert redacted("nothing to see") == "nothing to see"

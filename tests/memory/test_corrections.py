@@ -60,7 +60,7 @@ def all_outputs(path: Path) -> str:
     return "\n".join([*shown, *(file.read_bytes().decode("latin-1") for file in path.parent.iterdir())])
 
 
-def test_forgotten_text_is_gone_from_every_byte(path: Path) -> None:
+def test_forgotten_text_disappears_from_store_and_outputs(path: Path) -> None:
     assert "kilobo" in all_outputs(path)
     for file in path.parent.glob("out.*"):
         file.unlink()
@@ -135,7 +135,7 @@ def test_only_the_writer_may_erase_a_claim() -> None:
 
 
 @pytest.mark.parametrize("rules", [Rules(), GOVERNED])
-def test_corrected_value_is_refused_only_if_rules_reject(rules: Rules) -> None:
+def test_corrected_value_is_refused_only_if_rules_say_so(rules: Rules) -> None:
     memory = admit(Memory.empty(), [claim(1.0, "ann", "x", "a"), claim(1.0, "ann", "z", "k")]).memory
     right = {"title": "x is b", "value_text": "b"}
     memory, verdicts = correct(memory, rows_about(memory, 0, "x", "a"), right, now=20.0, by="ann", rules=rules)
@@ -148,7 +148,7 @@ def test_corrected_value_is_refused_only_if_rules_reject(rules: Rules) -> None:
     assert ask(again.memory, "z", now=31.0).select("value", "status", "valid_from").row(0) == ("k", "current", 1.0)
 
 
-def test_rejected_value_can_be_the_correction() -> None:
+def test_rejected_value_can_be_restored_by_a_correction() -> None:
     memory = admit(Memory.empty(), [claim(1.0, "ann", "x", "a")]).memory
     for old, new, t in (("a", "b", 2.0), ("b", "a", 3.0), ("a", "b", 4.0)):
         right = {"title": f"x is {new}", "value_text": new}
@@ -160,7 +160,7 @@ CLAIMS = st.tuples(st.sampled_from("abc"), st.sampled_from(["ann", "bob", "cid"]
 
 
 @given(st.lists(CLAIMS, min_size=1, max_size=5), st.data())
-def test_later_claims_do_not_change_past_knowledge(claims: list[Any], data: st.DataObject) -> None:
+def test_later_claims_do_not_change_answers_about_past_days(claims: list[Any], data: st.DataObject) -> None:
     memory, then = Memory.empty(), []
     for day, (value, writer, start) in enumerate(claims):
         rows = rows_about(memory, 0, "x", value)
@@ -176,7 +176,7 @@ def test_later_claims_do_not_change_past_knowledge(claims: list[Any], data: st.D
         assert ask(memory, "x", now=99.0, as_of=float(day)).equals(before)
 
 
-def test_scopes_are_separate_until_they_share(tmp_path: Path) -> None:
+def test_scopes_are_separate_until_cells_are_shared(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "m.sqlite")) as store:
         hers, his = (store.rep_of(name, make=True) for name in ("hers", "his"))
         store.admit([claim(1.0, "ann", "x", "secret", rep=hers), claim(1.0, "bob", "z", "plain", rep=his)])

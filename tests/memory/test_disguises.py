@@ -76,7 +76,7 @@ def test_correction_covers_look_alike_spellings() -> None:
 
 
 @pytest.mark.parametrize("same", [("8080", "８０８０"), ("no", "nо"), ("x-1", "x\u20101"), ("é", "e\u0301"), ("ΣΑΣ", "σας")])
-def test_two_spellings_of_one_text_are_equal(same: tuple[str, str]) -> None:
+def test_two_spellings_of_the_same_text_are_equal(same: tuple[str, str]) -> None:
     assert undisguised(same[0]) == undisguised(same[1])
 
 

@@ -64,7 +64,7 @@ def settled(memory: Memory, wires: Standing, *, now: float, rules: Rules) -> tup
 
 @settings(max_examples=12, deadline=None)
 @given(drawn=CLAIMS, calibration=st.sampled_from([0, 3]))
-def test_every_interface_shows_the_values_of_a_tick(drawn: list[Any], calibration: int) -> None:
+def test_every_interface_shows_the_scores_of_a_tick(drawn: list[Any], calibration: int) -> None:
     rules = Rules(calibration_history=calibration)
     with TemporaryDirectory() as folder:
         path, day = Path(folder) / "m.sqlite", float(len(drawn))

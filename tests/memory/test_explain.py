@@ -45,7 +45,7 @@ def test_terms_sum_to_the_value_exactly(edges: list[tuple[float, str]], stated: 
         assert sum(shares) == pytest.approx(terms[name])
 
 
-def test_explanation_states_the_challenge_that_overturns() -> None:
+def test_explanation_states_the_challenge_needed_to_overturn() -> None:
     memory = tick(admit(Memory.empty(), [claim("obs_aaaa", 0.9)]).memory, 1.0)
     needed = explain(memory, "obs_aaaa", t=1.0).overturned_by
     assert needed is not None
@@ -58,7 +58,7 @@ def test_explanation_states_the_challenge_that_overturns() -> None:
     assert explain(memory, "obs_aaaa", t=1.0, rules=Rules(challenge_ceiling=0.1)).overturned_by is None
 
 
-def test_unknown_handle_error_suggests_near_handles() -> None:
+def test_unknown_handle_error_suggests_similar_handles() -> None:
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.9)])
     with pytest.raises(AddressError, match="did you mean obs_aaaa"):
         explain(memory, "obs_aaab", t=0.0)
@@ -78,7 +78,7 @@ def test_versions_count_from_first_to_head() -> None:
             memory.row(bad)
 
 
-def test_head_of_a_fork_is_by_the_better_calibrated_writer() -> None:
+def test_head_of_a_fork_belongs_to_the_better_calibrated_writer() -> None:
     wrong = [claim(f"obs_{i:04x}", 0.9, writer="bad") for i in range(3)]
     judge = [claim("obs_ffff", 0.5, writer="judge", edges=[{"relation": "contradicts", "target": "obs_0000"}])]
     memory = tick(admit(Memory.empty(), [claim("dec_0000", 0.7), *wrong, *judge]).memory, 1.0)
@@ -132,7 +132,7 @@ def test_restatement_matches_the_rewritten_body() -> None:
     assert admit(after, again).verdicts["verdict"].to_list() == ["deduplicated", "admitted"]
 
 
-def test_update_with_an_equal_list_changes_nothing() -> None:
+def test_update_with_the_same_list_changes_nothing() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, topics=["a"])])
     assert update(memory, "dec_aaaa", now=5.0, topics=["a"]).cells["touched"][0] == 0.0
     after = update(memory, "dec_aaaa", now=5.0, topics=["a", "b"])

@@ -57,7 +57,7 @@ OF_STORES: dict[str, Callable[[Store, Any], object]] = {
 
 @TIMES
 @pytest.mark.parametrize("entry", RAISES)
-def test_call_refuses_a_number_that_is_not_finite(entry: str, number: Any) -> None:
+def test_call_refuses_a_non_finite_number(entry: str, number: Any) -> None:
     with pytest.raises(UsageError, match="not a finite number"):
         RAISES[entry](number)
 
@@ -70,12 +70,12 @@ def test_call_refuses_a_missing_time(entry: str) -> None:
 
 @NUMBERS
 @pytest.mark.parametrize("entry", REFUSES)
-def test_gate_refuses_a_number_that_is_not_finite(entry: str, number: float) -> None:
+def test_gate_refuses_a_non_finite_number(entry: str, number: float) -> None:
     assert REFUSES[entry](number) == "refused"
 
 
 @pytest.mark.parametrize("entry", OF_STORES)
-def test_store_refuses_a_number_that_is_not_finite(entry: str, tmp_path: Path) -> None:
+def test_store_refuses_a_non_finite_number(entry: str, tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as store:
         store.admit(TWO)
         for number in (math.nan, math.inf, -math.inf, "x", 10**400, *([None] if entry in ("tick", "at", "update") else [])):

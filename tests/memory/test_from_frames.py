@@ -24,20 +24,20 @@ CELLS = pl.DataFrame({
 EDGES = pl.DataFrame({"source": ["obs_b1b1", "obs_c1c1"], "target": ["dec_a3ee"] * 2, "relation": ["contradicts"] * 2})
 
 
-def test_memory_from_frames_gives_the_published_example() -> None:
+def test_memory_from_frames_matches_the_published_example() -> None:
     memory = tick(Memory.from_frames(CELLS, EDGES), now=1.0)
     assert memory.cells["effective"].round(2).to_list() == [0.32, 1.0, 1.0]
     assert memory.writers["writer"].to_list() == ["ann", "bob", "cyd"]
 
 
-def test_frames_of_a_memory_make_an_equal_memory() -> None:
+def test_frames_of_a_memory_rebuild_an_equal_memory() -> None:
     memory = ms.run("scenarios/mutual_dispute.toml", days=5).memory
     again = Memory.from_frames(memory.cells, memory.edges, memory.writers)
     for name in ("cells", "edges", "writers"):
         assert getattr(tick(again, now=6.0), name).equals(getattr(tick(memory, now=6.0), name))
 
 
-def test_gate_compares_claims_with_a_memory_from_frames() -> None:
+def test_gate_deduplicates_claims_in_a_memory_from_frames() -> None:
     memory = Memory.from_frames(CELLS, EDGES)
     same = {"handle": "obs_e1e1", "writer": "bob", "kind": "obs", "title": "it locked", "confidence": 1.0}
     assert admit(memory, [same]).verdicts["verdict"].to_list() == ["deduplicated"]
@@ -85,7 +85,7 @@ def test_writers_frame_must_name_every_writer() -> None:
         Memory.from_frames(CELLS, EDGES, pl.DataFrame({"writer": ["ann", "bob"]}))
 
 
-def test_claims_frame_is_replayed_as_its_file() -> None:
+def test_claims_frame_replays_like_the_same_file() -> None:
     files = "scenarios/claims/machines.csv", "scenarios/claims/machines_truth.csv"
     frames = [pl.read_csv(path) for path in files]
     assert ms.replay(*frames).answers.equals(ms.replay(*files).answers)
@@ -94,7 +94,7 @@ def test_claims_frame_is_replayed_as_its_file() -> None:
         ms.replay(frames[0].drop("writer"))
 
 
-def test_scenario_takes_a_list_or_a_frame_of_claims() -> None:
+def test_scenario_accepts_a_list_or_a_frame_of_claims() -> None:
     rows: Any = [{"t": 0.5, "writer": "ann", "handle": "obs_a1a1", "title": "x", "confidence": 0.5}]
     from_list, from_frame = (ms.run(ms.Scenario(claims=claims, days=3.0)) for claims in (rows, pl.DataFrame(rows)))
     assert from_list.cells.equals(from_frame.cells)

@@ -81,7 +81,7 @@ def test_incremental_index_equals_a_rebuild(steps: list[object], read_at: set[in
     np.testing.assert_array_equal(fresh.accused.values, wiring.accused.values)
 
 
-def test_memories_grown_from_one_have_separate_writers() -> None:
+def test_memories_grown_from_one_base_have_separate_writers() -> None:
     claim = {"title": "a", "confidence": 0.5, "kind": "obs"}
     base = admit(Memory.empty(), [claim | {"writer": "ann"}]).memory
     left = admit(base, [claim | {"writer": "bob", "title": "b"}]).memory
@@ -108,7 +108,7 @@ def test_opened_cell_is_marked_read_and_gains_salience() -> None:
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)), st.randoms(use_true_random=False))
-def test_frames_do_not_depend_on_when_they_are_made(steps: list[object], read_at: set[int], order: Random) -> None:
+def test_frames_do_not_depend_on_when_they_are_built(steps: list[object], read_at: set[int], order: Random) -> None:
     at_once = [(memory.cells, memory.edges, memory.writers) for memory in _memories(steps, set(range(8)))]
     stages = _memories(steps, read_at)
     for index in order.sample(range(len(stages)), len(stages)):

@@ -33,7 +33,7 @@ def of_one_writer(penalty: Array) -> Memory:
     return admit(Memory.empty(), [*claims, against]).memory
 
 
-def test_new_calibration_form_in_the_table_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_calibration_formula_in_the_table_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     def linear(stated: Array, wrong: Bools) -> Array:
         return np.where(wrong, 0.5 * stated, 1.0 - stated)  # right claims are penalised too
 
@@ -62,7 +62,7 @@ def _superseding(target: str, writer: str, day: float) -> dict[str, object]:
     return claim | {"kind": target[:3].lower(), "confidence": 0.9, "source_refs": ["log"]}
 
 
-def test_answered_questions_count_against_no_writer() -> None:
+def test_answering_a_question_lowers_no_calibration() -> None:
     memory = bootstrap(Memory.empty())
     questions = memory.cells.filter(~pl.col("locked"))["handle"].to_list()
     for day, writer in enumerate(("ann", "bob"), start=1):

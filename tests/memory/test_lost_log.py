@@ -58,6 +58,6 @@ def test_lost_or_cut_log_is_reported(
 
 
 @pytest.mark.parametrize("ends", [("", "-wal", "-shm"), ("", "-wal")], ids=["left by the kill", "copied with its log"])
-def test_whole_log_of_a_killed_writer_is_read(ends: tuple[str, ...], files: dict[str, bytes], tmp_path: Path) -> None:
+def test_complete_log_of_a_killed_writer_is_read(ends: tuple[str, ...], files: dict[str, bytes], tmp_path: Path) -> None:
     with Store(store_of(tmp_path, {end: files[end] for end in ends})) as store:
         assert store.height == 3

@@ -48,7 +48,7 @@ def handles(memory: Memory, query: str = "", **options: Any) -> list[str]:
     return list(memory.mini_index(query, now=41.0, **options).cells["handle"])
 
 
-def test_line_has_the_header_but_no_body() -> None:
+def test_line_shows_the_header_but_not_the_body() -> None:
     memory = admit(Memory.empty(), [claim("00a1", 'say "no"\\\n', body="the body", sensitivity="public")]).memory
     push = memory.mini_index("no")
     flags = "annexed(0) locked(0) pinned(0) review(0) bg(1)"
@@ -58,7 +58,7 @@ def test_line_has_the_header_but_no_body() -> None:
     assert push.words == len(str(push).split())
 
 
-def test_words_are_found_in_any_form_and_in_every_field() -> None:
+def test_search_finds_any_form_of_a_word_in_every_field() -> None:
     memory = pumps()
     assert set(handles(memory, "PUMPS")) == {"obs_00a1", "obs_00a2", "ref_00a3", "obs_00a4", "obs_00a6"}
     assert handles(memory, "obs_00a4") == ["obs_00a4"]
@@ -134,7 +134,7 @@ PUMPS = pumps()
 
 
 @pytest.mark.parametrize("budget", [900, 110, 60, 40, 14, 0])
-def test_sections_list_disputes_and_cells_to_open_in_budget(budget: int) -> None:
+def test_sections_list_disputes_and_cells_to_open_within_budget(budget: int) -> None:
     memory = update(pumps(), "obs_00a4", now=0.0, reverify=40.0)
     push = memory.mini_index("", now=41.0, budget_words=budget)
     sections = push.sections
@@ -177,7 +177,7 @@ def test_push_of_a_store_equals_that_of_its_memory(tmp_path: Path) -> None:
             assert ours.lines == memory.mini_index(query, now=41.0).lines
 
 
-def test_search_finds_new_words_of_a_rewritten_body_only(tmp_path: Path) -> None:
+def test_search_finds_only_the_new_words_of_a_rewritten_body(tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim("00a1", "one", body="gasket")])
         store.save(update(store.memory, "obs_00a1", now=2.0, body="impeller"), t=2.0)
@@ -219,7 +219,7 @@ def test_superseded_cell_is_explained_by_its_last_active_value() -> None:
     assert "held at its value when it was last active" in explanation.why
 
 
-def test_empty_graph_gets_the_same_ten_cells_once() -> None:
+def test_empty_graph_gets_the_same_ten_cells_only_once() -> None:
     memory = bootstrap(Memory.empty())
     assert memory.cells.height == 10
     assert bootstrap(memory) is memory

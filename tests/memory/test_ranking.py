@@ -48,7 +48,7 @@ def test_score_is_the_sum_of_four_weighted_terms(rows: list[Any]) -> None:
 
 
 @given(candidates, st.integers(1, 12))
-def test_ranks_of_a_row_do_not_depend_on_other_rows(rows: list[Any], limit: int) -> None:
+def test_ranking_of_a_row_does_not_depend_on_other_rows(rows: list[Any], limit: int) -> None:
     here, score, age = ranked(rows, Rules())
     best = top_k(np.where(here, score, -np.inf), np.where(here, -age, 7.0), limit=limit)
     for row, mask in enumerate(here):
@@ -83,7 +83,7 @@ def test_rank_prefers_match_degree_trust_and_freshness() -> None:
     assert reference[0] < reference[1]
 
 
-def test_empty_candidates_are_ranked() -> None:
+def test_empty_list_of_candidates_is_ranked() -> None:
     nothing = np.zeros(0)
     assert rank_score(nothing, nothing, nothing, nothing, Rules()).size == 0
     assert top_k(nothing[None], nothing[None], limit=2).tolist() == [[-1, -1]]
@@ -98,7 +98,7 @@ def columns(rows: list[Any]) -> dict[str, Any]:
 
 
 @given(lines)
-def test_line_is_marked_for_any_doubt(rows: list[Any]) -> None:
+def test_line_is_marked_for_any_kind_of_doubt(rows: list[Any]) -> None:
     expected = [
         superseded or contradicted or overdue or effective < RULES.challenged_below * stated or currency < RULES.stale_below
         for stated, effective, currency, superseded, contradicted, overdue, _ in rows

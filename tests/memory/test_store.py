@@ -64,7 +64,7 @@ def test_every_kind_of_change_is_readable_as_of_its_day(path: Path) -> None:
         assert store.mini_index("pump").cells["handle"].to_list() == ["obs_cccc"]
 
 
-def test_days_before_the_first_save_show_cells_created_by_then(path: Path) -> None:
+def test_day_before_the_first_save_shows_cells_created_by_then(path: Path) -> None:
     edges = [{"relation": "supersedes", "target": "obs_aaaa"}]
     admit(Memory.empty(), [claim("aaaa", t=1.0), claim("bbbb", t=5.0, edges=edges)]).memory.save(path, t=10.0)
     assert Memory.open(path, at=0.5).cells.is_empty()
@@ -187,7 +187,7 @@ def test_empty_file_becomes_a_store_on_the_first_save(path: Path) -> None:
     assert Memory.open(path).cells.height == 1
 
 
-def test_file_names_its_program_and_opens_in_sqlite(path: Path) -> None:
+def test_file_identifies_malsim_and_opens_in_sqlite(path: Path) -> None:
     with Store(path) as store:
         list(days_of(store))
     assert [item.name for item in path.parent.iterdir()] == [path.name]

@@ -57,7 +57,7 @@ def numbered(batches: list[Any]) -> Iterator[list[Any]]:
 
 @settings(max_examples=20)
 @given(st.lists(claims, min_size=1, max_size=3))
-def test_saved_memory_opens_equal_on_every_day(batches: list[Any]) -> None:
+def test_saved_memory_is_unchanged_on_every_day(batches: list[Any]) -> None:
     memory, days = Memory.empty(), []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"
@@ -73,7 +73,7 @@ def test_saved_memory_opens_equal_on_every_day(batches: list[Any]) -> None:
             same(Memory.open(path, at=at + 0.25), then)
 
 
-def test_write_is_dated_no_earlier_than_the_last(path: Path) -> None:
+def test_write_is_dated_no_earlier_than_the_previous_write(path: Path) -> None:
     with Store(path) as store:
         store.admit([claim("aaaa", t=5.0)])
         store.tick(7.0)
@@ -110,7 +110,7 @@ def test_unrelated_memory_does_not_overwrite_the_store(path: Path) -> None:
     assert Memory.open(path).cells["handle"].to_list() == ["obs_aaaa", "obs_bbbb"]
 
 
-def test_reused_keys_do_not_overwrite_stored_cells(path: Path) -> None:
+def test_reused_key_does_not_overwrite_a_stored_cell(path: Path) -> None:
     rules = Rules(reused_keys="accepted")
     with Store(path) as store:
         store.admit([claim("aaaa", key="k1")], rules)
@@ -212,7 +212,7 @@ def test_busy_store_is_refused_without_partial_writes(path: Path, writers: Write
         assert store.ticks.height == sum(word.isdecimal() for word in messages)
 
 
-def test_opening_the_file_twice_keeps_its_locks(path: Path) -> None:
+def test_reopening_in_the_same_process_preserves_locks(path: Path) -> None:
     program = f"from malsim.memory import Memory; Memory.open({str(path)!r})"
     with Store(path) as store:
         store.admit([claim("aaaa")])

@@ -54,7 +54,7 @@ RULES = [
 @pytest.mark.parametrize("rules", RULES, ids=["default", "at admission", "own", "recall", "inert"])
 @settings(max_examples=10, deadline=None)
 @given(batches=st.lists(st.lists(claims, min_size=1, max_size=4), min_size=1, max_size=5))
-def test_partial_admission_equals_that_of_the_whole_memory(rules: Rules, batches: list[list[dict[str, Any]]]) -> None:
+def test_partial_admission_equals_full_admission(rules: Rules, batches: list[list[dict[str, Any]]]) -> None:
     memory = Memory.empty()
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.sqlite") as store:
         for day, batch in enumerate(batches):
@@ -92,7 +92,7 @@ BRIER, OUTWEIGHED = ({"calibration": "brier"}, {"wrong_when": "outweighed"})
     names=st.lists(st.sampled_from(PAGES), min_size=1, max_size=2),
     query=st.sampled_from(["", "runs", "it stands because"]),
 )
-def test_pages_of_a_store_equal_those_of_the_memory(
+def test_pages_of_a_store_equal_pages_of_the_memory(
     rules: dict[str, Any], batches: list[list[dict[str, Any]]], ticks: int, names: list[str], query: str
 ) -> None:
     options: dict[str, Any] = {"now": 9.0, "rules": Rules(calibration_history=1, **rules)}

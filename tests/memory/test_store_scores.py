@@ -41,7 +41,7 @@ flagged = st.builds(lambda claim, pinned: claim | {"pinned": pinned}, claims, st
     batches=st.lists(st.lists(flagged, max_size=3), min_size=2, max_size=4),
     ticks=st.lists(st.booleans(), min_size=4, max_size=4),
 )
-def test_every_day_of_a_store_equals_the_memory(rules: Rules, batches: list[Any], ticks: list[bool]) -> None:
+def test_store_equals_the_memory_on_every_day(rules: Rules, batches: list[Any], ticks: list[bool]) -> None:
     memory, days, deeds = Memory.empty(), dict[float, Memory](), [Memory.empty()]
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.sqlite") as store:
         for day, batch in enumerate(batches):
@@ -62,7 +62,7 @@ def test_every_day_of_a_store_equals_the_memory(rules: Rules, batches: list[Any]
             assert {name: before[name] for name in SCORES} == {name: row[name] for name in SCORES}
 
 
-def test_texts_loaded_after_an_update_are_those_of_the_tick(tmp_path: Path) -> None:
+def test_texts_loaded_after_an_update_match_the_tick(tmp_path: Path) -> None:
     claim = {"handle": "obs_aaaa", "writer": "ann", "title": "it runs", "body": "slowly", "confidence": 0.9}
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim])

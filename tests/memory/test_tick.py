@@ -90,7 +90,7 @@ def graphs(draw: st.DrawFn) -> Memory:
 @given(
     graphs(), st.floats(0, 1000), st.sampled_from([Rules(), Rules.recall_v5(), Rules(damping=0.3, wrong_when="outweighed")])
 )
-def test_every_score_stays_in_its_bounds(memory: Memory, now: float, rules: Rules) -> None:
+def test_every_score_stays_within_its_bounds(memory: Memory, now: float, rules: Rules) -> None:
     for _ in range(3):
         memory = tick(memory, now, rules)
     scores = memory.cells.select("effective", "currency", "salience", "calibration")
@@ -108,7 +108,7 @@ def test_currency_is_independent_of_the_number_of_ticks(memory: Memory, first: f
 
 
 @given(graphs())
-def test_tick_keeps_stored_fields_and_read_changes_nothing(memory: Memory) -> None:
+def test_tick_preserves_stored_fields_and_reads_change_nothing(memory: Memory) -> None:
     before = memory.cells.clone()
     between = effective_at(memory, 5.0)
     assert_frame_equal(memory.cells, before)
@@ -199,7 +199,7 @@ def test_pinning_freezes_currency_without_refreshing_it() -> None:
     assert tick(pinned, 100.0, Rules(pinned_currency="c0")).cells["currency"][0] == 1.0
 
 
-def test_user_formula_is_used_and_kept_within_bounds() -> None:
+def test_user_formula_is_used_and_clipped_to_its_bounds() -> None:
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.8)])
     halved = Rules(effective=lambda stated, _c, _s, _h: stated / 2)
     assert tick(memory, 1.0, halved).cells["effective"][0] == 0.4
@@ -208,7 +208,7 @@ def test_user_formula_is_used_and_kept_within_bounds() -> None:
             tick(memory, 1.0, Rules(effective=bad))
 
 
-def test_empty_memory_ticks_and_settles() -> None:
+def test_empty_memory_can_be_ticked_and_settled() -> None:
     assert tick(Memory.empty(), 1.0).cells.is_empty()
     assert settle(Memory.empty(), 1.0).settled
 

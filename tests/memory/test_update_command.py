@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "m.sqlite")
 
 
-def test_update_rewrites_and_reinforces(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_update_rewrites_and_reinforces_a_cell(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--verification", "checked", "--body", "measured again", "--topics", "store,speed"]
     assert main(["store", "update", path, "dec_a3ee", "--writer", "bob", *options]) == 0
     assert "updated by bob on day 30" in capsys.readouterr().out
@@ -62,7 +62,7 @@ def test_editor_is_recorded_and_shown(path: str, capsys: pytest.CaptureFixture[s
     assert events.select("subject", "detail", "cause").row(1) == ("dec_a3ee", "body", "cy")
 
 
-def test_item_law_also_names_who_rewrote_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_item_law_also_names_the_editor_of_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "m.sqlite")
     claim = {"writer": "ann", "kind": "obs", "object": "pump", "value": 1.0, "confidence": 0.8}
     with Store(path) as store:

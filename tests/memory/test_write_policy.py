@@ -56,7 +56,7 @@ def test_drawn_claims_pass_the_same_checks(rules: Rules) -> None:
     assert not any("claims" in text.split() for text in texts) or rules.banned == ""
 
 
-def test_only_verifiers_verify_cells_of_others_externally(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_verifiers_externally_verify_cells_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     memory = admit(Memory.empty(), [CLAIM]).memory
     with pytest.raises(UsageError, match="may not verify") as error:
         update(memory, "obs_0001", now=1.0, writer="bob", verification="external")
@@ -96,6 +96,6 @@ def test_update_is_screened_and_needs_a_writer(tmp_path: Path) -> None:
         assert store.memory.cells["body"][0] == "replaced"
 
 
-def test_banned_words_must_be_a_text() -> None:
+def test_banned_words_must_be_text() -> None:
     with pytest.raises(RulesError, match="not a text"):
         Rules(banned=3)  # type: ignore[arg-type]

@@ -38,12 +38,12 @@ addresses |= st.builds(Pin, names.filter(lambda name: name.split("-")[0] not in 
 
 
 @given(addresses)
-def test_printed_address_parses_to_the_same(point: Any) -> None:
+def test_printed_address_parses_to_an_equal_address(point: Any) -> None:
     assert address(str(point)) == point
 
 
 @given(st.text(max_size=30) | st.text("dec_a3.~*-@v(mean)", max_size=30))
-def test_any_text_parses_as_address_or_raises_a_typed_error(text: str) -> None:
+def test_any_text_parses_as_an_address_or_raises_a_typed_error(text: str) -> None:
     try:
         point = address(text)
     except AddressError:
@@ -134,7 +134,7 @@ def test_address_has_a_value_at_every_tick(where: str, values: list[object]) -> 
     assert evaluate(where, FRAMES)["value"].to_list() == pytest.approx(values)
 
 
-def test_a_series_keeps_every_value_in_order() -> None:
+def test_series_contains_every_value_in_order() -> None:
     assert evaluate("series(dec_0000.~supports.*-scores-eff)", FRAMES)["value"].to_list() == [[0.2, 0.3], [0.6, 0.9]]
 
 
@@ -144,7 +144,7 @@ def test_rows_name_the_owner_of_each_value() -> None:
     assert values["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
 
 
-def test_option_at_selects_the_last_tick_up_to_that_time() -> None:
+def test_at_option_selects_the_last_tick_by_that_time() -> None:
     assert evaluate("dec_0000-scores-eff", FRAMES, at=0.7)["value"].to_list() == [0.1]
     assert evaluate("dec_0000-scores-eff", FRAMES, at=9.0)["value"].to_list() == [0.5]
     assert evaluate("dec_0000-scores-eff", FRAMES, at=-1.0).is_empty()
@@ -207,7 +207,7 @@ def test_address_with_a_hash_sign_is_refused_with_a_correction(where: str, right
     assert evaluate(right, FRAMES, at=1.0).height
 
 
-def test_shortened_handle_names_the_only_match() -> None:
+def test_shortened_handle_resolves_to_the_only_match() -> None:
     item = FRAMES.cells.filter(pl.col("cell") == "dec_0000").with_columns(cell=pl.lit("dec_auth_0f3e"))
     frames = Frames(pl.concat([FRAMES.cells, item]), FRAMES.edges)
     assert evaluate("dec_auth_0f-scores-eff", frames)["value"].to_list() == pytest.approx([0.1, 0.5])
@@ -222,7 +222,7 @@ WATCH = "loadrt watch names=weak\nnet low weak.in < {}\naddf weak tick\n"
 
 
 @pytest.mark.parametrize("where", ["dec_a3-scores-eff", "dec_a3ee-scores-eff"])
-def test_netlist_reads_a_shortened_handle(where: str) -> None:
+def test_netlist_accepts_a_shortened_handle(where: str) -> None:
     loaded = load(TWO + WATCH.format(where) + "dec_b-flags-annexed = true  # a comment\n")
     engine = Engine(loaded.net, tick=3600.0)
     scan = engine.scan(engine.start(loaded.memory), loaded.memory, {}, now=0.0)

@@ -73,7 +73,7 @@ def test_block_signals_and_settings_use_full_names(tmp_path: Path) -> None:
     assert result.initial == {"there-and-back.x": 3.0}
 
 
-def test_instances_and_ops_precede_files_and_shipped_blocks(tmp_path: Path) -> None:
+def test_instances_and_ops_take_precedence_over_blocks(tmp_path: Path) -> None:
     assert link(net(tmp_path, "addf watch tick\n", name="watch")).threads[0].functions == ("watch",)
     document = net(tmp_path, "addf contradiction-load tick\n", name="contradiction-load")
     assert link(document).threads[0].functions == ("contradiction-load.half", "contradiction-load.double")

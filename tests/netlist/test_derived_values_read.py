@@ -66,7 +66,7 @@ def test_strongest_requested_action_wins_for_a_cell() -> None:
     assert set(requests["action"]) >= {0.0, 1.0, 2.0, 3.0}
 
 
-def test_law_uses_derived_value_of_previous_tick() -> None:
+def test_law_uses_the_derived_value_of_the_previous_tick() -> None:
     """Expect effective = published · trust, and terms of the explanation that sum to the effective confidence."""
     run = arbitrated()
     cells = run.cells.filter((pl.col("cell") == "dec_a3ee") & (pl.col("t") > 1)).sort("t")
@@ -81,7 +81,7 @@ def test_law_uses_derived_value_of_previous_tick() -> None:
     assert sum(explained.terms["value"]) == pytest.approx(0.2, abs=0.01)
 
 
-def test_time_constants_use_derived_value_of_previous_tick(tmp_path: Path) -> None:
+def test_time_constants_use_the_previous_ticks_derived_value(tmp_path: Path) -> None:
     """Expect currency = floor + (c0 − floor) · exp(−Δt / (τ · scale)); scale is 0.5 from the sixth day on."""
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"tau_scale": "cell-derived-half"})
@@ -114,7 +114,7 @@ def test_run_with_derived_values_can_be_repeated(tmp_path: Path) -> None:
         assert again.manifest["sha256"] == run.manifest["sha256"]
 
 
-def test_the_push_is_ordered_by_a_derived_value(tmp_path: Path) -> None:
+def test_push_is_sorted_by_a_derived_value(tmp_path: Path) -> None:
     """Rank by age, and expect a push of one line to show the oldest cell about the fact."""
     (tmp_path / "it.toml").write_text(RANKED + 'rank_by = "cell-derived-late"\n')
     scenario = api.read(tmp_path / "it.toml")

@@ -83,7 +83,7 @@ addf fast tick
     assert [z for (z,) in rows] == [0, 0, 3, 3, 3, 6, 6]
 
 
-def test_slow_thread_samples_a_count_of_a_fast_one() -> None:
+def test_slow_thread_samples_the_count_of_a_fast_thread() -> None:
     """Expect the slow thread to see the count of the same tick, as in LinuxCNC's test threads.0."""
     text = """\
 thread slow every 10
@@ -190,7 +190,7 @@ addf many tick
 
 @given(st.lists(claims, min_size=1, max_size=4))
 @settings(max_examples=40)
-def test_replication_has_equal_signals_alone_and_among_many(batches: list[list[dict[str, Any]]]) -> None:
+def test_replication_has_the_same_signals_alone_and_in_a_batch(batches: list[list[dict[str, Any]]]) -> None:
     both = Engine(link(parse(EVERY_DOMAIN)), replications=2)
     alone = Engine(link(parse(EVERY_DOMAIN)), replications=1)
     joint, single = both.start(Memory.empty()), alone.start(Memory.empty())
@@ -258,7 +258,7 @@ def test_flag_follows_its_signal() -> None:
         ("locked", "pinned", [(2, "locked"), (3, "pinned"), (5, "unpinned"), (6, "unlocked")]),
     ],
 )  # fmt: skip
-def test_opposing_actuators_give_way_by_the_fixed_precedence(first: str, second: str, events: list[tuple[int, str]]) -> None:
+def test_opposing_actuators_follow_a_fixed_precedence(first: str, second: str, events: list[tuple[int, str]]) -> None:
     assert acted(f"dec_a3ee-flags-{first}", f"dec_a3ee-flags-{second}", 'dec_a3ee "a"\n')[0] == events
 
 
@@ -272,7 +272,7 @@ def test_actuators_respect_locks() -> None:
     assert [kind for _, kind in free].count("annexed") == 2
 
 
-def test_webhooks_are_events_and_budget_is_an_output() -> None:
+def test_webhook_records_events_and_budget_is_an_output() -> None:
     text = "loadrt watch\nsetp watch.level 1.5\nnet x clock.days > watch.in push.budget\n"
     text += "net y watch.above > webhook.page escalation.case\naddf watch tick"
     engine = Engine(link(parse(text)), replications=2)
@@ -289,7 +289,7 @@ def test_webhooks_are_events_and_budget_is_an_output() -> None:
     ]
 
 
-def test_op_over_a_series_shows_its_final_value() -> None:
+def test_op_over_a_series_outputs_its_final_value() -> None:
     cells = "".join(f'obs_000{n} "c{n}" conf({value})\nprop created {n}\n' for n, value in enumerate([0.2, 0.4, 0.6, 0.8]))
     text = (
         cells + "loadrt trend window=4\nnet s trend.in < series(cell-scores-conf)\nnet up trend.direction\naddf trend tick"
@@ -301,7 +301,7 @@ def test_op_over_a_series_shows_its_final_value() -> None:
     assert state.ops["trend"]["held"].tolist() == [4]
 
 
-def test_signal_starts_with_the_initial_value_of_hal() -> None:
+def test_signal_starts_with_the_initial_value_used_by_hal() -> None:
     text = "loadrt latch\nloadrt not\nloadrt scale\nnet a latch.out-not > not.in\nnet b not.out\n"
     text += "net free latch.reset\nfree = true\nnet seed scale.gain"
     engine = Engine(link(parse(text)))

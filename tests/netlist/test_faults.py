@@ -44,7 +44,7 @@ def test_all_faults_are_reported_with_positions() -> None:
     assert len(str(refused.value).splitlines()) == 6
 
 
-def test_every_wrong_word_of_a_line_is_reported() -> None:
+def test_every_wrong_word_on_a_line_is_reported() -> None:
     document, faults = scan('foo_a3ee "t" conf(x) eff(!) likes> b(z) [out:1]')
     assert document.statements
     assert [fault.column for fault in faults] == [1, 14, 22, 29, 37, 41]
@@ -90,7 +90,7 @@ def test_fault_message_names_the_problem(text: str, message: str) -> None:
     assert fault.column
 
 
-def test_a_fault_near_a_secret_does_not_repeat_it() -> None:
+def test_message_about_a_line_with_a_secret_omits_the_secret() -> None:
     secret = "pass" + "word = " + "hunter" + "2222"
     with pytest.raises(NetlistError) as refused:
         parse(f"net ok\n{secret} x\nbody {secret.replace(' ', '')}\n")
@@ -98,13 +98,13 @@ def test_a_fault_near_a_secret_does_not_repeat_it() -> None:
     assert len(refused.value.faults) == 3
 
 
-def test_half_a_surrogate_pair_is_refused_with_position() -> None:
+def test_unpaired_surrogate_is_refused_with_its_position() -> None:
     with pytest.raises(NetlistError, match=r"netlist:2:12: an unpaired surrogate.*ud800") as refused:
         parse('net a b\ndec_a3ee "a\ud800b"')
     assert len(refused.value.faults) == 1
 
 
-def test_limits_are_refused_with_position() -> None:
+def test_line_over_the_length_limit_is_refused_with_its_position() -> None:
     with pytest.raises(NetlistError, match=r"netlist:2: the line is too long \(70005 bytes\)"):
         parse('net a b\nbody "' + "x" * 69_998 + '"')
     with pytest.raises(NetlistError, match="the line is too long"):
@@ -141,7 +141,7 @@ def test_positions_are_right_across_continuation_lines() -> None:
         Edges("", (Edge("supports", "b c", 1.0),)),
     ],
 )
-def test_unwritable_statement_is_refused(statement: Statement) -> None:
+def test_statement_that_cannot_be_written_is_refused(statement: Statement) -> None:
     with pytest.raises(ValueError, match=r"this statement cannot be written on one line|keyword|finite"):
         render([statement])
 
@@ -187,7 +187,7 @@ def faults(text: str, memory: Memory | None) -> set[str]:
 
 @settings(max_examples=60)
 @given(st.lists(st.sampled_from(LINES), max_size=8), st.sampled_from([None, standing()]))
-def test_check_passes_exactly_what_loads(lines: Sequence[str], memory: Memory | None) -> None:
+def test_check_passes_exactly_the_netlists_that_load(lines: Sequence[str], memory: Memory | None) -> None:
     text = "\n".join(lines)
     problems = faults(text, memory)
     try:
@@ -200,7 +200,7 @@ def test_check_passes_exactly_what_loads(lines: Sequence[str], memory: Memory | 
         assert not problems
 
 
-def test_all_faults_are_reported_among_invalid_lines() -> None:
+def test_all_faults_of_many_invalid_lines_are_reported() -> None:
     text = "\n".join(faults("\n".join(LINES), standing()))
     for problem in (
         "has this key", "memory already has", "supersedes itself", "wrong sign", "must join two cells", "no such relation",

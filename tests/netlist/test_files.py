@@ -23,7 +23,7 @@ def write(folder: Path, **texts: str) -> Path:
     return folder / "top.malnet"
 
 
-def test_sourced_file_is_inlined_at_its_source(tmp_path: Path) -> None:
+def test_sourced_file_is_inlined_at_the_source_statement(tmp_path: Path) -> None:
     text, parts = "thread slow every 2\naddf a slow\nsource parts/one.malnet\naddf z tick", "addf b slow\nsource two.malnet"
     top = write(tmp_path, top=text, parts__one=parts, parts__two="addf c tick")
     document = read(top)
@@ -49,7 +49,7 @@ def test_source_cannot_leave_the_folder(tmp_path: Path) -> None:
     assert message_of(top).count("must lie in the folder") == 4
 
 
-def test_a_file_is_read_once(tmp_path: Path) -> None:
+def test_each_file_is_read_once(tmp_path: Path) -> None:
     top = write(tmp_path, top="source a.malnet\nsource a.malnet", a="source top.malnet")
     text = message_of(top)
     assert text.count("already read as") == 2
@@ -57,12 +57,12 @@ def test_a_file_is_read_once(tmp_path: Path) -> None:
     assert "top.malnet:2:8" in text
 
 
-def test_depth_of_sources_is_limited(tmp_path: Path) -> None:
+def test_nesting_depth_of_sources_is_limited(tmp_path: Path) -> None:
     files = {f"f{number}": f"source f{number + 1}.malnet" for number in range(LIMITS["depth"] + 2)}
     assert "too deep" in message_of(write(tmp_path, top="source f0.malnet", **files))
 
 
-def test_unreadable_file_is_reported_at_its_source(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported_at_the_source_statement(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     top = write(tmp_path, top='source none.malnet\nsource folder\nsource "nul\x00.malnet"\nnet x', bad="")
     text = message_of(top)
@@ -79,7 +79,7 @@ def test_total_size_of_files_is_limited(tmp_path: Path) -> None:
     assert "the files are too large" in message_of(top)
 
 
-def test_a_thread_may_be_declared_in_another_file(tmp_path: Path) -> None:
+def test_thread_may_be_declared_in_another_file(tmp_path: Path) -> None:
     top = write(tmp_path, top="source threads.malnet\naddf a slow", threads="thread slow every 2\n\n")
     assert Blank() in read(top).statements
     assert "no such thread" in message_of(write(tmp_path, top="addf a slow\nsource threads.malnet"))

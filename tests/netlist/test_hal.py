@@ -137,7 +137,7 @@ def test_any_lines_translate_or_are_refused(lines: list[str]) -> None:
         ("unloadrt and2", "no such instance or component"),
     ],
 )
-def test_unknown_hal_words_are_errors_with_lines(line: str, problem: str) -> None:
+def test_unknown_hal_word_is_reported_with_its_line(line: str, problem: str) -> None:
     with pytest.raises(NetlistError) as raised:
         read_hal(f"loadrt threads name1=base\nloadrt lowpass\n{line}\n")
     first = raised.value.faults[0]
@@ -205,7 +205,7 @@ def test_removals_take_effect_in_order(tmp_path: Path, capsys: pytest.CaptureFix
     assert [*link(read_hal(SCRIPT + more).document).instances] == ["n"]
 
 
-def test_unlinked_signal_holds_its_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unlinked_signal_holds_its_last_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ran("newsig hello bit\nsets hello true\ngets hello\nshow sig\n", tmp_path, capsys)
     assert lines[::2] == ["TRUE", "bit  TRUE  hello  not linked yet"]
 
@@ -216,7 +216,7 @@ def test_zero_instances_means_the_default_count() -> None:
     ]  # fmt: skip
 
 
-def test_groups_and_sums_have_individual_sizes() -> None:
+def test_sizes_of_debounce_groups_and_weighted_sums_are_read() -> None:
     hal = read_hal(
         "loadrt debounce cfg=1,3\nloadrt weighted_sum wsum_sizes=2,4\nloadrt threads\naddf process_wsums thread1\n"
         "setp debounce.1.delay -2\nloadrt logic count=1 personality=0x503\nloadrt pid\n"

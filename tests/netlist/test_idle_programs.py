@@ -51,20 +51,20 @@ def test_idle_program_of_origin_program_is_refused(body: str) -> None:
     assert [issue["path"] for issue in verdict["issues"]] == ["body"]
 
 
-def test_a_sound_program_of_origin_program_is_scheduled() -> None:
+def test_valid_program_of_origin_program_is_scheduled() -> None:
     memory = admit(Memory.empty(), [claim("addf watch tick [keys: dec_5a27]") | {"origin": "program"}]).memory
     assert [item.programs[0].operation for item in program_cells(memory, after=0, tick=1)] == ["watch"]
 
 
 @pytest.mark.parametrize("body", IDLE)
-def test_a_netlist_with_an_idle_program_is_not_loaded(body: str) -> None:
+def test_netlist_with_an_idle_program_is_not_loaded(body: str) -> None:
     with pytest.raises(NetlistError, match=re.escape(IDLE[body])) as error:
         load(f'dec_a3ee "use SQLite"\nprg_00aa "guard"\n  body "{body}"\n')
     assert [fault.line for fault in error.value.faults] == [2]
     assert load(f'prg_00aa "guard"\n  body "{IDLE[body]}"\n').memory.height == 1
 
 
-def test_import_leaves_out_and_reports_idle_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_omits_and_reports_idle_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells: list[dict[str, Any]] = [
         {"key": handle, "handle": handle, "kind": "prg", "title": handle, "body": body, "owner": "ann", "props": props}
         for handle, body, props in (
@@ -84,5 +84,5 @@ def test_gate_accepts_every_program_operation() -> None:
     assert set(PROGRAMS) == set(OPERATIONS)
 
 
-def test_the_reference_keeps_programs_that_run_nothing() -> None:
+def test_reference_rules_admit_programs_that_run_nothing() -> None:
     assert admit(Memory.empty(), [claim("rm -rf")], Rules.recall_v5()).verdicts["verdict"].to_list() == ["admitted"]

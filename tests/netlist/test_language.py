@@ -91,7 +91,7 @@ statements = st.one_of(
 
 @given(st.lists(statements, max_size=6))
 @settings(max_examples=400)
-def test_written_netlist_reads_back_the_same(sentences: list[Statement]) -> None:
+def test_written_netlist_reads_back_unchanged(sentences: list[Statement]) -> None:
     text = render(sentences)
     document, faults = scan(text)
     assert not faults
@@ -140,7 +140,7 @@ def mutant(chance: random.Random, text: str = "") -> str | bytes:
     return bytes(raw)
 
 
-def test_error_is_rebuilt_from_its_arguments_as_simpy_does() -> None:
+def test_error_can_be_rebuilt_from_its_arguments() -> None:
     with pytest.raises(MalsimError) as error:
         load("loadrt no-such-op names=a\nnet x b.in")
     assert str(type(error.value)(*error.value.args)) == str(error.value)
@@ -212,7 +212,7 @@ def lines_executed(source: str) -> int:
 
 
 @pytest.mark.parametrize("source", HARD, ids=range(len(HARD)))
-def test_hard_text_is_read_or_refused(source: str) -> None:
+def test_adversarial_text_is_read_or_refused(source: str) -> None:
     document, faults = scan(source)
     assert faults or scan(render(document)) == (document, [])
 

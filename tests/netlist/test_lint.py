@@ -66,7 +66,7 @@ CHAIN = "loadrt smooth names=a,b,c\nnet ab a.out > b.in\nnet bc b.out > c.in\nth
         ("addf a tick\naddf b tick\naddf c slow", []),
     ],
 )
-def test_a_reader_before_its_writer_reads_a_tick_late(order: str, late: list[str]) -> None:
+def test_reader_before_its_writer_reads_one_tick_late(order: str, late: list[str]) -> None:
     assert [note.problem for note in lint(parse(CHAIN + order)) if "late" in note.problem] == late
 
 
@@ -92,7 +92,7 @@ def test_instance_wired_to_itself_is_a_loop() -> None:
     assert str(loop) == "− n (x) > n"
 
 
-def test_chain_is_not_a_loop_and_two_loops_count_as_two() -> None:
+def test_chain_is_not_a_loop_and_two_loops_are_counted_as_two() -> None:
     ring = [f"loadrt not names={','.join(f'n{i}' for i in range(9))}"]
     ring += [f"net s{a} n{a}.out > n{b}.in" for a, b in pairwise(range(9))]
     assert loops(link(parse("\n".join(ring)))) == []

@@ -75,7 +75,7 @@ def same(memory: Memory, other: Memory) -> bool:
 
 @given(memories())
 @settings(max_examples=30)
-def test_a_memory_loads_back_from_its_text_bit_for_bit(memory: Memory) -> None:
+def test_memory_loads_back_from_its_text_bit_for_bit(memory: Memory) -> None:
     for text in (save(memory), render(memory)):
         back = load(text).memory
         assert same(back, memory)
@@ -84,7 +84,7 @@ def test_a_memory_loads_back_from_its_text_bit_for_bit(memory: Memory) -> None:
         assert same(tick(back, 70.0), tick(memory, 70.0))
 
 
-def test_render_rounds_and_save_is_exact() -> None:
+def test_render_rounds_numbers_and_save_is_exact() -> None:
     memory = load('dec_a3ee "t" conf(0.123456789) annexed(1)').memory
     assert "conf(0.123457!)" in render(memory)
     assert "prop stated 0.123456789" in render(memory)
@@ -93,7 +93,7 @@ def test_render_rounds_and_save_is_exact() -> None:
     assert memory.cells["status"].to_list() == ["annexed"]
 
 
-def test_published_example_loads_next_to_its_neighbours() -> None:
+def test_published_example_loads_into_a_memory_of_its_neighbours() -> None:
     held = load(HELD).memory
     loaded = load(PUBLISHED, held)
     assert held.cells.height == 2
@@ -115,7 +115,7 @@ def test_all_published_edge_forms_load_the_same() -> None:
     assert [frame.select("weight", "writer", "t").rows() for frame in loaded] == [[(0.6, "netlist", 0.0)]] * 4
 
 
-def test_flags_are_set_by_assignment() -> None:
+def test_flags_can_be_set_by_assignment() -> None:
     text = 'dec_a3ee "a" locked(1)\nobs_9c1f "b"\nobs_9c1f-flags-annexed = true\n'
     text += "obs_9c1f-flags-pinned = yes\nobs_9c1f-flags-pinned = 0"
     cells = load(text).memory.cells
@@ -178,7 +178,7 @@ def test_all_faults_are_reported_and_nothing_is_loaded() -> None:
     assert all(getattr(before, name).equals(remaining[name]) for name in FRAMES)
 
 
-def test_a_secret_never_enters_and_is_never_repeated() -> None:
+def test_secret_is_never_stored_and_never_repeated() -> None:
     secret = "pass" + "word=" + "hunter" + "2222"
     for text in (f'dec_a3ee "a"\nbody "{secret}"', f'dec_a3ee "{secret}"', f'dec_a3ee "a"\nprop topics "{secret}"'):
         with pytest.raises(NetlistError, match="screen refuses") as refused:
@@ -202,12 +202,12 @@ def test_load_can_propose_cells_to_the_gate() -> None:
         load(text + "\ndec_b3ee contradicts< obs_9c1f(-1)", admit=True)
 
 
-def test_rules_set_the_hygiene_checks() -> None:
+def test_rules_select_the_hygiene_checks() -> None:
     text = 'dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5) supports> dec_b3ee(1)'
     assert load(text, rules=Rules.recall_v5()).memory.edges.height == 2
 
 
-def test_a_store_of_the_reference_loads_back() -> None:
+def test_store_of_the_reference_loads_back() -> None:
     from malsim.importers.reading.put import EDGES, put
     from malsim.importers.recall.cells import rows_of
 

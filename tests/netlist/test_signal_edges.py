@@ -41,7 +41,7 @@ def firing(name: str, memory: Memory, now: float) -> list[str]:
 
 
 @pytest.mark.parametrize("mutual", [False, True])
-def test_a_mutual_edge_counts_once_for_criticality(*, mutual: bool) -> None:
+def test_mutual_edge_counts_once_for_criticality(*, mutual: bool) -> None:
     memory = ticked(
         claim("obs_0001", 0.6), claim("obs_0002", 0.6, ("supports", "obs_0001", mutual)),
         claim("obs_0003", 0.6, ("supports", "obs_0001", False)),
@@ -80,7 +80,7 @@ def test_input_named_type_can_be_set(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.startswith("biquad:")
 
 
-def test_page_hinkley_alarm_ends_when_the_values_return() -> None:
+def test_page_hinkley_alarm_ends_when_values_are_normal_again() -> None:
     import ops
 
     state = ops.start(ops.load("page_hinkley"), settings={"threshold": 5.0, "slack": 0.0})

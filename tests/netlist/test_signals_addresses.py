@@ -68,7 +68,7 @@ def test_expressions_are_evaluated_per_row(where: str, expected: list[float]) ->
     np.testing.assert_allclose(values_of(where), expected)
 
 
-def test_topic_sums_count_cells_and_work_per_writer() -> None:
+def test_topic_sums_cover_cells_and_each_writers_work() -> None:
     """Topic plant has two cells and yard has one. bob's work is split evenly, so his Herfindahl index is 0.5."""
     assert values_of("add(topic-cells,0)", "topic") == [2.0, 1.0]
     index = "div(sum(mul(writer_topic-work,writer_topic-work)),mul(sum(writer_topic-work),sum(writer_topic-work)))"
@@ -79,7 +79,7 @@ def test_tau_comes_from_the_rules() -> None:
     assert values_of("cell-tau")[0] == Rules().tau_stable
 
 
-def test_derived_values_are_read_in_the_tick_they_are_written() -> None:
+def test_derived_values_are_read_in_the_tick_that_writes_them() -> None:
     wires = """
 loadrt scale names=twice domain=cell
 setp twice.gain 2
@@ -139,6 +139,6 @@ _CALLS = st.recursive(
 
 
 @given(_CALLS.filter(lambda text: "(" in text))
-def test_printed_expression_parses_to_the_same(text: str) -> None:
+def test_printed_expression_parses_to_an_equal_expression(text: str) -> None:
     where = address(text)
     assert address(str(where)) == where

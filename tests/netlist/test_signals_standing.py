@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_every_signal_has_a_case() -> None:
+def test_every_signal_has_a_test_case() -> None:
     assert set(CASES) == set(catalogue())
     assert {item.display for item in catalogue().values()} == {"surfaced", "silent"}
 
 
-def test_signals_run_together_with_one_owner_per_value() -> None:
+def test_all_signals_link_together_without_conflicts() -> None:
     assert len(link(parse(signals_text(catalogue()))).derived) > len(catalogue())
 
 
@@ -119,7 +119,7 @@ edges = [{ relation = "contradicts", target = "dec_a3ee" }]
 """
 
 
-def test_a_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> None:
+def test_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(SCENARIO)
     signals = api.run(tmp_path / "it.toml").signals
     assert {"contradiction-load.disputed", "time-to-stale.fires", "derive.cell-doubt"} <= set(signals["signal"])

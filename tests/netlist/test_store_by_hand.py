@@ -41,7 +41,7 @@ def test_charter_can_be_added_to_an_existing_store(store: str, capsys: pytest.Ca
     assert "refused: body screen: possible AWS access key id" in capsys.readouterr().out
 
 
-def test_a_program_that_does_not_parse_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unparsable_program_is_refused_with_its_fault(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     program = ["store", "write", store, "--writer", "ann", "--kind", "prg", "--title", "watch it"]
     program += ["--confidence", ".7", "--body"]
     assert main([*program, "addf wotch tick [keys: dec_a3ee]"]) == 1
@@ -75,7 +75,7 @@ def test_write_requires_a_confidence(store: str, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(("words", "weight"), [("contradicts {} -.8", -0.8), ("supports {}", 1.0)])
-def test_edge_has_stated_weight_or_relation_default(
+def test_edge_has_the_stated_weight_or_the_relation_default(
     words: str, weight: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(tmp_path / "s.sqlite")

@@ -82,7 +82,7 @@ def same_as_the_run(claims: list[dict[str, Any]], path: Path) -> list[tuple[Any,
     return ours
 
 
-def test_store_trips_like_a_run_of_the_same_claims(tmp_path: Path) -> None:
+def test_store_trips_on_the_same_days_as_a_run(tmp_path: Path) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (1, "bob", "contradicts", None),
              (1, "ann", "supports", "trend"), (2, "ann", "supports", None)]  # fmt: skip
     ours = same_as_the_run(claims_of(drawn), tmp_path / "memory.sqlite")
@@ -93,12 +93,14 @@ def test_store_trips_like_a_run_of_the_same_claims(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @settings(max_examples=20, deadline=None)
 @given(drawn=st.lists(CLAIM, min_size=1, max_size=6))
-def test_any_store_trips_like_a_run_of_the_same_claims(tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]) -> None:
+def test_store_of_any_claims_trips_on_the_same_days_as_a_run(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]
+) -> None:
     same_as_the_run(claims_of(drawn), tmp_path_factory.mktemp("life") / "memory.sqlite")
 
 
 @pytest.mark.parametrize("name", ["away.json", "away.sqlite3"])
-def test_exported_and_imported_store_continues_equally(tmp_path: Path, name: str) -> None:
+def test_exported_and_imported_store_continues_identically(tmp_path: Path, name: str) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (2, "bob", "contradicts", None),
              (3, "ann", "contradicts", None)]  # fmt: skip
     claims, stays, moves = claims_of(drawn), tmp_path / "stays.sqlite", tmp_path / "moves.sqlite"
@@ -158,7 +160,7 @@ def test_next_push_shows_a_firing_signal(tmp_path: Path) -> None:
         assert line.startswith("task-staleness tsk_")
 
 
-def test_tick_prints_alarms_and_render_has_wiring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tick_prints_alarms_and_render_includes_wiring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "memory.sqlite")
     (tmp_path / "trip.malnet").write_text(TRIPWIRE + LINES, encoding="utf-8")
     assert cli.main(["netlist", "load", str(tmp_path / "trip.malnet"), "-o", path]) == 0
@@ -193,7 +195,7 @@ def test_interrupted_tick_leaves_no_change(tmp_path: Path, monkeypatch: pytest.M
         assert (store.standing.state, store.events.rows(), store.memory.cells.rows()) == before
 
 
-def test_unknown_op_fails_the_tick_not_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_op_fails_the_tick_but_not_the_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "memory.sqlite"
     wired(path, TRIPWIRE)
     with closing(sqlite3.connect(path)) as file:

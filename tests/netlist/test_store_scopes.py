@@ -49,7 +49,7 @@ def grown(claims: list[dict[str, Any]]) -> Memory:
 
 
 @given(drawn=st.lists(CLAIM, max_size=12), rep=st.integers(0, 2))
-def test_scope_equals_a_store_with_only_its_claims(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
+def test_scope_behaves_like_a_store_with_only_its_claims(drawn: list[tuple[int, str, int, bool]], rep: int) -> None:
     claims = claims_of(drawn)
     whole, half = grown(claims), len(claims) // 2
     separate = admit(Memory.empty(), [claim | {"rep": 0} for claim in claims[:half] if claim["rep"] == rep]).memory
@@ -110,7 +110,7 @@ def test_unknown_scope_is_refused(store: Path, capsys: pytest.CaptureFixture[str
     assert "allowed: ann, bob" in capsys.readouterr().err
 
 
-def test_a_store_without_scopes_is_read_whole(tmp_path: Path) -> None:
+def test_store_without_scopes_is_read_completely(tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as file:
         file.save(grown(claims_of([(rep, "ann", 1, False) for rep in (0, 1, 2)])))
         assert evaluate("count(cell-scores-eff)", file.within(file.memory))["rep"].to_list() == [0, 1, 2]

@@ -96,13 +96,13 @@ def by_client(path: Path) -> list[dict[str, float]]:
 
 
 @pytest.mark.parametrize("live", [by_python, by_shell, by_client])
-def test_a_tripwire_trips_clears_and_trips_again(live: Callable[[Path], Any], tmp_path: Path) -> None:
+def test_tripwire_trips_clears_and_trips_again(live: Callable[[Path], Any], tmp_path: Path) -> None:
     seen = live(tmp_path / "m.sqlite")
     assert [item["tripped"] for item in seen] == [1.0, 1.0, 0.0, 1.0]
     assert seen == by_python(tmp_path / "again.sqlite")
 
 
-def test_store_signals_equal_those_of_a_run(tmp_path: Path) -> None:
+def test_store_signals_equal_the_signals_of_a_run(tmp_path: Path) -> None:
     wires = TRIPWIRE.read_text(encoding="utf-8")
     (tmp_path / "wires.malnet").write_text(wires, encoding="utf-8")
     claim = '[[claim]]\nat = "0.5d"\nwriter = "bob"\ntitle = "it locked"\nconfidence = 1.0\nsource_refs = ["a"]\n'
@@ -129,7 +129,7 @@ def test_setter_of_an_input_is_recorded(tmp_path: Path) -> None:
             store.set_input("reviewer.ack", "perhaps", writer="rita", now=5.0)
 
 
-def test_a_saved_session_keeps_wires_and_their_state(tmp_path: Path) -> None:
+def test_saved_session_preserves_wires_and_their_state(tmp_path: Path) -> None:
     path = tmp_path / "m.sqlite"
     by_python(path)
     before = values(path)
@@ -138,7 +138,7 @@ def test_a_saved_session_keeps_wires_and_their_state(tmp_path: Path) -> None:
     assert main(["hal", str(path), "-c", "gets tripped"]) == 0
 
 
-def test_changed_netlist_keeps_state_of_unchanged_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_netlist_preserves_state_of_unchanged_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, changed = tmp_path / "m.sqlite", tmp_path / "changed.malnet"
     by_python(path)
     text = TRIPWIRE.read_text(encoding="utf-8")

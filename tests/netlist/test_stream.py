@@ -31,7 +31,7 @@ STREAM = pl.DataFrame(
 )
 
 
-def test_a_stream_runs_through_a_net_row_by_row() -> None:
+def test_stream_runs_through_a_netlist_row_by_row() -> None:
     result = run(link(read(TRIP)), STREAM)
     assert result["tripped"].to_list() == [False, True, True, False, True, True]
     assert result["t"].to_list() == STREAM["t"].to_list()
@@ -50,7 +50,7 @@ def test_a_stream_runs_through_a_net_row_by_row() -> None:
         (pl.DataFrame({"reviewer.ack": [0.5]}), "wrong type for its signal"),
     ],
 )
-def test_unfit_stream_is_refused(stream: pl.DataFrame, problem: str) -> None:
+def test_invalid_stream_is_refused(stream: pl.DataFrame, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         run(link(read(TRIP)), stream)
 
@@ -179,7 +179,7 @@ def test_value_command_reads_graph_store_and_run(tmp_path: Path, capsys: pytest.
     assert said(capsys, "value", "dec_ffff-scores-eff", str(graph))[0] == 2
 
 
-def test_check_refuses_what_load_would(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_refuses_what_load_would_refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.malnet"
     bad.write_text(
         'dec_a3ee "one" conf(.7)\n  supersedes> dec_b3ee(0)\nfrobnicate this line\ndec_b3ee "two" conf(.7)\n'
@@ -191,7 +191,7 @@ def test_check_refuses_what_load_would(tmp_path: Path, capsys: pytest.CaptureFix
     assert ["itself" in out, "not a statement" in out, "has this key" in out, "no such pin" in out] == [True] * 4
 
 
-def test_check_lists_needed_cells_or_finds_them_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_lists_needed_cells_and_reports_missing_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, text = str(tmp_path / "held.sqlite"), tmp_path / "more.malnet"
     load('obs_9c1f "there" conf(.5)').memory.save(store)
     text.write_text(

@@ -58,7 +58,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     words=st.lists(st.lists(st.integers(1, 9), max_size=5), min_size=1, max_size=4),
     budget=st.lists(st.integers(0, 40), min_size=4, max_size=4),
 )
-def test_lines_fit_the_budget_and_others_are_counted(words: list[list[int]], budget: list[int]) -> None:
+def test_lines_fit_the_budget_and_omitted_lines_are_counted(words: list[list[int]], budget: list[int]) -> None:
     rep = np.repeat(np.arange(len(words)), [len(lengths) for lengths in words])
     flat = [count for lengths in words for count in lengths]
     size, none = np.array(flat, dtype=np.int64), np.zeros(len(words), dtype=np.int64)
@@ -150,7 +150,7 @@ def test_surfaced_section_comes_first_in_the_push() -> None:
     assert str(none).splitlines()[:2] == ["signals:", "  one two three"]
 
 
-def test_only_surfaced_signals_can_be_asked_for() -> None:
+def test_signal_that_cannot_be_surfaced_is_refused() -> None:
     assert set(surfaced_names("all")) == {item.name for item in catalogue().values() if item.surfaced}
     with pytest.raises(UsageError, match="silent"):
         surfaced_names("triage-rank")

@@ -58,13 +58,13 @@ def test_no_wire_passes_behind_a_box(heights: list[list[float]], data: st.DataOb
             assert not (layer * APART + 1e-6 < x < layer * APART + WIDE - 1e-6 and any(within)), (wire, x, y)
 
 
-def test_two_signals_share_no_lane() -> None:
+def test_signals_never_share_a_lane() -> None:
     wires = [Ends(name, (0, 2), (2.3, y), (8.4, y)) for name, y in (("a", 0.0), ("b", 0.05))]
     item, other = (points(path)[4][1] for path in routes(wires, {1: [(-1.0, 1.0)]}))
     assert abs(item - other) >= 0.09
 
 
-def test_a_net_with_a_loop_is_drawn() -> None:
+def test_netlist_with_a_loop_is_drawn() -> None:
     text = "loadrt latch\nloadrt not\nnet a latch.out not.in\nnet b not.out latch.set\naddf latch tick\naddf not tick"
     layout = diagram(link(parse(text)))
     assert len(netlist(layout.boxes, layout.wires).axes[0].patches) == layout.boxes.height + layout.wires.height
@@ -94,7 +94,7 @@ def test_signal_names_fit_in_boxes_in_nine_point_type() -> None:
         assert any(all(box.contains_point(corner) for corner in corners) for box in boxes), text.get_text()
 
 
-def test_part_around_a_pin_contains_only_neighbours() -> None:
+def test_diagram_around_a_pin_contains_only_neighbours() -> None:
     net = link(parse("loadrt not count=4\nnet a not.0.out not.1.in\nnet b not.1.out not.2.in\nnet c not.2.out not.3.in"))
     whole = diagram(net)
     assert set(around(whole, net, "not.1.in", 1).boxes["name"]) == {"not.0", "not.1", "not.2"}
@@ -104,14 +104,14 @@ def test_part_around_a_pin_contains_only_neighbours() -> None:
         around(whole, net, "not.9", 1)
 
 
-def test_a_mermaid_chart_names_boxes_signals_and_late_reads() -> None:
+def test_mermaid_chart_names_boxes_signals_and_late_reads() -> None:
     text = "loadrt latch\nloadrt not\nnet a latch.out not.in\nnet b not.out latch.set\naddf latch tick\naddf not tick"
     assert mermaid(diagram(link(parse(text)))) == (
         'flowchart LR\n  n0["latch"]\n  n1["not"]\n  n0 -->|"a: out → in"| n1\n  n1 -.->|"b: out → set"| n0\n'
     )
 
 
-def test_an_unknown_format_is_refused_before_drawing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_format_is_refused_before_drawing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["netlist", "draw", "scenarios/tripwire.malnet", "-o", str(tmp_path / "x.jpeg2")]) == 2
     assert ".png .svg .pdf .mmd" in capsys.readouterr().err
     assert main(["netlist", "draw", "scenarios/tripwire.malnet", "-o", str(tmp_path / "x.mmd")]) == 0

@@ -116,7 +116,7 @@ def test_faulty_instance_is_reported_once() -> None:
     assert [fault.split(";")[0].removeprefix("netlist:") for fault in faults(text)] == problems
 
 
-def test_any_typed_pins_take_the_wired_type() -> None:
+def test_pins_of_any_type_adopt_the_type_of_their_wire() -> None:
     text = """\
 loadrt snapshot names=a,b,c
 loadrt to-bit names=d
@@ -140,7 +140,7 @@ def test_threads_are_ordered_by_position_and_period() -> None:
     ]
 
 
-def test_unloaded_op_gets_an_instance_of_its_name() -> None:
+def test_op_that_is_not_loaded_gets_an_instance_of_its_name() -> None:
     text = "net x watch.in < dec_a3ee-scores-eff\naddf watch tick\naddf currency-decay tick\naddf drift tick [delta: 0.1]"
     net = link(parse(text))
     assert list(net.instances) == ["watch"]

@@ -51,7 +51,7 @@ edges = [{ relation = "contradicts", target = "dec_a3ee" }]
 """
 
 
-def test_a_program_that_is_claimed_runs_from_the_next_tick() -> None:
+def test_claimed_program_runs_from_the_next_tick() -> None:
     happened = run(scenario(TOML)).events.filter(pl.col("kind").is_in(["scheduled", "tripped", "refused"]))
     assert happened.select("t", "kind", "subject", "detail").rows() == [
         (4.0, "scheduled", "prg_a3ef", "watch"), (7.0, "tripped", "prg_a3ef", "watch the store"),
@@ -120,7 +120,7 @@ def trips(scans: list[Scan], index: int) -> list[tuple[bool, float]]:
     ]
 
 
-def test_each_replication_starts_on_its_own_day() -> None:
+def test_program_starts_on_its_own_day_in_each_replication() -> None:
     many = scans_of({0: 2, 1: 5, 3: 5}, 4)
     for rep, day in ((0, 2), (1, 5), (3, 5)):
         alone = scans_of({rep: day}, 1, first=rep)

@@ -46,7 +46,7 @@ def test_op_command_prints_the_data_sheet(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("signal", ["step", "ramp", "impulse", "sine", "frequency"])
-def test_a_response_is_drawn(signal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_response_is_drawn(signal: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "answer.png"
     assert main(["op", "pid", f"--{signal}", "--param", "Pgain=2", "--tick", "10min", "-o", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
@@ -58,7 +58,7 @@ def test_every_kind_of_op_can_be_drawn(name: str, tmp_path: Path) -> None:
     assert main(["op", name, "--sine", "--calls", "30", "-o", str(tmp_path / "answer.png")]) == 0
 
 
-def test_a_truth_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_truth_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "reflex", "--table", "0xe"]) == 0
     assert [line.split()[-1] for line in output_of(capsys).splitlines()] == ["out", "0", "1", "1", "1"]
     assert main(["op", "reflex", "--table", "0x80000000"]) == 0
@@ -67,7 +67,7 @@ def test_a_truth_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[-1] for line in output_of(capsys).splitlines()] == ["out", "1", "0", "0", "0"]
 
 
-def test_a_recorded_frame_is_run_and_written(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recorded_frame_is_processed_and_written(recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["op", "smooth", "--on", str(recorded), "--column", "effective", "--by", "rep,cell", "--param", "gain=0.5"]
     assert main(arguments) == 0
     assert "out" in output_of(capsys)
@@ -134,7 +134,7 @@ def test_axes_of_responses_have_units() -> None:
     assert by_frequency(response).axes[1].get_xlabel() == "frequency (cycles per day)"
 
 
-def test_linear_ops_have_the_response_of_their_formula() -> None:
+def test_response_of_a_linear_op_matches_its_formula() -> None:
     z = np.exp(2j * np.pi * np.geomspace(1 / 1000, 0.5, 200))
     for name, settings, expected in (
         ("smooth", {"gain": 0.2}, 0.2 / (1 - 0.8 / z)),
@@ -150,7 +150,7 @@ def test_linear_ops_have_the_response_of_their_formula() -> None:
 
 
 @pytest.mark.parametrize("name", ["watch", "latch", "deadzone", "minmax", "cusum", "slew2", "quorum", "near"])
-def test_ops_that_are_not_linear_have_no_frequency_response(name: str) -> None:
+def test_nonlinear_ops_have_no_frequency_response(name: str) -> None:
     assert ops.frequency(ops.load(name), {"maxv": 0.01} if name == "slew2" else {}) is None
 
 

@@ -29,7 +29,7 @@ LIMITS = st.tuples(st.floats(0.01, 10), st.floats(0.01, 10))
     limits=LIMITS,
     span=st.tuples(st.floats(-50, 0), st.floats(0, 50)),
 )
-def test_position_velocity_and_acceleration_keep_their_bounds(
+def test_position_velocity_and_acceleration_stay_in_bounds(
     target: list[float], limits: tuple[float, float], span: tuple[float, float]
 ) -> None:
     maxv, maxa = limits
@@ -43,7 +43,7 @@ def test_position_velocity_and_acceleration_keep_their_bounds(
 
 @settings(max_examples=30)
 @given(goal=st.floats(-50, 50), start=st.lists(st.floats(-50, 50), max_size=10), limits=FAST)
-def test_slew2_arrives_and_stays(goal: float, start: list[float], limits: tuple[float, float]) -> None:
+def test_slew2_reaches_its_target_and_stays_there(goal: float, start: list[float], limits: tuple[float, float]) -> None:
     maxv, maxa = limits
     needed = int(300 / maxv + 4 * maxv / maxa + 60 / np.sqrt(maxa)) + 40
     out = slewed([*start, *[goal] * needed], maxv, maxa)
@@ -52,7 +52,7 @@ def test_slew2_arrives_and_stays(goal: float, start: list[float], limits: tuple[
 
 @settings(max_examples=30)
 @given(rate=st.floats(-0.9, 0.9), limits=st.tuples(st.floats(1, 5), st.floats(0.05, 5)))
-def test_slew2_locks_on_to_a_ramp(rate: float, limits: tuple[float, float]) -> None:
+def test_slew2_locks_onto_a_ramp(rate: float, limits: tuple[float, float]) -> None:
     maxv, maxa = limits
     ramp = 5 + rate * np.arange(400)
     out = slewed(ramp, maxv, maxa)
@@ -64,7 +64,7 @@ def test_slew2_is_as_fast_as_its_limits_allow() -> None:
     assert out.tolist() == [1.0, 3.0, 5.0, 7.0, 8.0, 8.0, 8.0, 8.0, 8.0, 8.0]
 
 
-def test_slew2_load_jumps_and_disabled_returns_to_zero() -> None:
+def test_slew2_jumps_on_load_and_returns_to_zero_if_disabled() -> None:
     sheet = ops.load("slew2")
     state = ops.start(sheet, 1, {"maxv": 1.0, "maxa": 1.0})
     state = ops.step(sheet, {**state, "in_": np.array([7.0]), "load": np.array([True])}, 1.0)
@@ -90,7 +90,7 @@ def plant_step(plant: Any, drive: float, tick: float) -> Any:
     return plant + (before - plant) * tick
 
 
-def test_autotune_finds_gains_that_drive_the_plant() -> None:
+def test_autotune_finds_gains_that_control_the_plant() -> None:
     sheet = ops.load("autotune")
     state = ops.start(sheet, 1, {"cycles": 20, "effort": 1.0, "start": True})
     plant, tick = np.zeros(3), 0.01
@@ -123,7 +123,7 @@ def first_alarm(shift: float, threshold: float, rows: int) -> Any:
 @pytest.mark.parametrize(
     ("shift", "threshold", "published"), [(0.0, 4.0, 167.7), (1.0, 4.0, 8.38), (0.0, 5.0, 465.4), (1.0, 5.0, 10.38)]
 )
-def test_the_published_run_lengths_of_a_cusum_hold(shift: float, threshold: float, published: float) -> None:
+def test_cusum_has_the_published_run_lengths(shift: float, threshold: float, published: float) -> None:
     lengths = first_alarm(shift, threshold, rows=4000)
     error = lengths.std(ddof=1) / np.sqrt(len(lengths))
     assert abs(lengths.mean() - published) < 3.5 * error

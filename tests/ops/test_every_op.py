@@ -57,7 +57,7 @@ def arguments_of(sheet: ops.Sheet, state: ops.State) -> dict[str, Any]:
 
 
 @every_op
-def test_op_sheet_is_complete(name: str) -> None:
+def test_data_sheet_of_an_op_is_complete(name: str) -> None:
     sheet = ops.load(name)
     assert sheet.summary.endswith(".")
     assert "Source:" in sheet.text
@@ -105,7 +105,7 @@ def test_rows_are_independent(name: str, seed: int) -> None:
 @every_op
 @settings(max_examples=4)
 @some_seeds
-def test_saved_and_restored_equals_uninterrupted(name: str, seed: int) -> None:
+def test_restored_op_continues_as_if_never_interrupted(name: str, seed: int) -> None:
     sheet = ops.load(name)
     stream = inputs(sheet, 30, 3, seed, nan=True)
     whole, _ = ops.run(sheet, ops.start(sheet, 3), stream, tick="6h")
@@ -152,7 +152,7 @@ def test_bounds_are_refused_at_load(name: str) -> None:
 
 
 @every_op
-def test_a_time_without_its_unit_is_refused(name: str) -> None:
+def test_time_without_a_unit_is_refused(name: str) -> None:
     sheet = ops.load(name)
     for pin, slot in sheet.slots.items():
         if isinstance(slot.pin, Out):
@@ -167,7 +167,7 @@ def test_a_time_without_its_unit_is_refused(name: str) -> None:
 
 
 @every_op
-def test_op_behaves_as_its_declared_cadence(name: str) -> None:
+def test_op_matches_its_declared_cadence(name: str) -> None:
     sheet = ops.load(name)
     word = sheet.cadence.split(":")[0]
     assert (word == "by the clock") == (sheet.tick is not None)
@@ -243,7 +243,7 @@ def test_reset_clears_the_state(name: str, seed: int) -> None:
 
 
 @every_op
-def test_reset_gives_the_initial_state(name: str) -> None:
+def test_reset_restores_the_initial_state(name: str) -> None:
     sheet = ops.load(name)
     if "reset" not in sheet.slots:
         return
@@ -280,13 +280,13 @@ def steps_taken(sheet: ops.Sheet, rows: int) -> int:
 
 
 @every_op
-def test_many_rows_take_no_more_steps_than_two(name: str) -> None:
+def test_many_rows_take_no_more_steps_than_two_rows(name: str) -> None:
     sheet = ops.load(name)
     assert steps_taken(sheet, 2) == steps_taken(sheet, 100) > 0, "the op loops over rows"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "bad" in ops.load(name).slots])
-def test_bad_output_flags_nan(name: str) -> None:
+def test_output_bad_flags_nan(name: str) -> None:
     sheet = ops.load(name)
     first = next(iter(sheet.slots))
     _, result = ops.run(sheet, ops.start(sheet), {first: np.array([[0.0], [np.nan], [1.0]])}, outs=["bad"])
@@ -294,7 +294,7 @@ def test_bad_output_flags_nan(name: str) -> None:
 
 
 @every_op
-def test_op_runs_over_a_frame_and_test_signals(name: str) -> None:
+def test_op_runs_over_a_frame_and_over_test_signals(name: str) -> None:
     sheet = ops.load(name)
     kind = next(iter(sheet.ins.values())).type
     column = {"bit": [True, False, True], "int": [0, 1, 1]}.get(kind, [0.5, 0.25, 1.0])

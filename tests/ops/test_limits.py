@@ -24,14 +24,14 @@ def run(op: str, columns: dict[str, Any], settings: dict[str, Any] | None = None
 
 
 @given(values=VALUES)
-def test_a_trend_of_two_is_a_derivative(values: list[float]) -> None:
+def test_trend_of_two_values_is_a_derivative(values: list[float]) -> None:
     trend = run("trend", {"in": values}, window=2)
     assert trend["slope"][1:].tolist() == run("ddt", {"in": values})["out"][1:].tolist()
     assert trend["valid"].tolist() == [False] + [True] * (len(values) - 1)
 
 
 @given(values=st.lists(st.floats(-100, 100), min_size=4, max_size=12))
-def test_a_trend_is_the_least_squares_line(values: list[float]) -> None:
+def test_trend_is_the_slope_of_the_least_squares_line(values: list[float]) -> None:
     result = run("trend", {"in": values}, window=len(values))
     t, half = np.arange(len(values)) / 4, len(values) // 2
     assert result["slope"][-1] == pytest.approx(np.polyfit(t, values, 1)[0], abs=1e-8)
@@ -62,14 +62,14 @@ def test_quorum_without_inputs_is_false() -> None:
 
 
 @given(pairs=st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=20))
-def test_score_of_two_equals_sum2(pairs: list[tuple[float, float]]) -> None:
+def test_score_of_two_inputs_equals_sum2(pairs: list[tuple[float, float]]) -> None:
     columns = {"in-0": [a for a, _ in pairs], "in-1": [b for _, b in pairs]}
     gains = {"gain-0": 0.3, "gain-1": -1.7, "offset": 0.1}
     assert run("score", columns, gains)["raw"].tolist() == run("sum2", columns, gains)["out"].tolist()
 
 
 @given(values=st.lists(st.floats(-2, 2), min_size=1, max_size=40), width=st.floats(0, 1))
-def test_a_watch_is_a_comparator_that_counts(values: list[float], width: float) -> None:
+def test_watch_is_a_comparator_with_a_counter(values: list[float], width: float) -> None:
     result = run("watch", {"in": values}, {"level": 0.25, "hysteresis": width})
     comp = run("comp", {"in-1": values}, {"in-0": 0.25, "hysteresis": width})
     half = 0.5 * width
@@ -91,7 +91,7 @@ def test_watch_treats_nan_as_neither_above_nor_below() -> None:
 
 
 @given(values=st.lists(st.floats(-2, 2), min_size=1, max_size=40), limit=st.floats(0, 1))
-def test_a_plain_drift_compares_the_error_with_the_limit(values: list[float], limit: float) -> None:
+def test_plain_drift_compares_the_error_with_the_limit(values: list[float], limit: float) -> None:
     result = run("drift", {"in": values}, {"limit": limit})
     error = np.array(values) - values[0]
     assert result["error"].tolist() == error.tolist()
@@ -122,7 +122,7 @@ def test_drift_captures_only_on_a_rising_edge() -> None:
 
 
 @given(n=st.integers(1, 40))
-def test_lag_is_independent_of_the_tick(n: int) -> None:
+def test_lag_does_not_depend_on_the_tick_length(n: int) -> None:
     once = run("lag", {"in": [1.0]}, {"tau": "10h"}, tick="12h")["out"][-1]
     many = run("lag", {"in": [1.0] * n}, {"tau": "10h"}, tick=f"{43_200_000 / n!r}ms")["out"][-1]
     assert many == pytest.approx(once, rel=1e-12)
@@ -149,7 +149,7 @@ def test_gate_equals_its_truth_table(name: str) -> None:
 
 
 @given(values=st.lists(st.floats(-9, 9), min_size=1, max_size=20), depth=st.integers(1, 6))
-def test_record_then_replay_gives_the_signal_back(values: list[float], depth: int) -> None:
+def test_replay_of_a_recording_reproduces_the_signal(values: list[float], depth: int) -> None:
     recorder = ops.load("record", depth=depth)
     state, result = ops.run(recorder, ops.start(recorder), {"in": np.array(values)[:, np.newaxis]})
     player = ops.load("replay", depth=depth)
@@ -161,7 +161,7 @@ def test_record_then_replay_gives_the_signal_back(values: list[float], depth: in
 
 
 @given(values=st.lists(st.floats(-9, 9), min_size=1, max_size=20), depth=st.integers(1, 6))
-def test_record_with_keep_new_holds_the_last_values(values: list[float], depth: int) -> None:
+def test_record_with_keep_new_stores_the_last_values(values: list[float], depth: int) -> None:
     sheet = ops.load("record", depth=depth)
     state, _ = ops.run(sheet, ops.start(sheet, 1, {"keep-new": True}), {"in": np.array(values)[:, np.newaxis]})
     first, count = int(state["first"][0]), int(state["held"][0])
@@ -174,7 +174,7 @@ def test_record_with_keep_new_holds_the_last_values(values: list[float], depth: 
     ("settings", "out", "underruns"),
     [({}, [1.0, 2.0, 2.0, 2.0], 2), ({"loop": True}, [1.0, 2.0, 1.0, 2.0], 0), ({"stop": True}, [1.0, 2.0, 0.0, 0.0], 0)],
 )
-def test_replay_ends_by_holding_looping_or_stopping(settings: dict[str, Any], out: list[float], underruns: int) -> None:
+def test_replay_holds_loops_or_stops_at_its_end(settings: dict[str, Any], out: list[float], underruns: int) -> None:
     sheet = ops.load("replay", depth=4)
     ready = {**ops.start(sheet, 1, settings), "kept": np.array([[1.0], [2.0], [0.0], [0.0]]), "held": np.array([2])}
     _, result = ops.run(sheet, ready, {"write": np.zeros((4, 1), bool)})
@@ -183,19 +183,19 @@ def test_replay_ends_by_holding_looping_or_stopping(settings: dict[str, Any], ou
     assert bool(result["done"][-1, 0]) == ("stop" in settings)
 
 
-def test_a_ladder_lights_up_to_its_highest_bit() -> None:
+def test_ladder_lights_every_bit_up_to_the_highest() -> None:
     bar = run("ladder", {"bit-0": [False, True, False, True], "bit-2": [False, False, True, True]}, outputs=3)
     assert [sum(bool(bar[f"out-{n}"][call]) << n for n in range(3)) for call in range(4)] == [0b000, 0b001, 0b111, 0b111]
 
 
-def test_a_watchdog_trips_once_and_rearms_on_a_rising_enable() -> None:
+def test_watchdog_trips_once_and_rearms_on_a_rising_enable() -> None:
     columns = {"in-0": [1.0, *[2.0] * 7, 3.0], "enable": [True] * 6 + [False, True, True]}
     result = run("watchdog", columns, {"timeout-0": "30min"}, tick="10min", inputs=1)
     assert result["ok"].tolist() == [True, True, True, True, True, False, False, True, True]
     assert result["tripped"].tolist() == [False] * 5 + [True, True, False, False]
 
 
-def test_watchdog_counts_constant_nan_as_unchanged() -> None:
+def test_watchdog_treats_constant_nan_as_unchanged() -> None:
     result = run("watchdog", {"in-0": [np.nan] * 5, "enable": [True] * 5}, {"timeout-0": "2d"}, tick="1d", inputs=1)
     assert result["tripped"].tolist() == [False, False, False, True, True]
 

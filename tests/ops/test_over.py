@@ -53,7 +53,7 @@ def test_over_equals_a_loop_over_groups(name: str, settings: dict[str, Any], row
 
 
 @given(rows=ROWS, order=st.randoms())
-def test_rows_in_any_order_are_called_in_order_of_t(rows: list[Any], order: Any) -> None:
+def test_rows_in_any_order_are_processed_in_order_of_t(rows: list[Any], order: Any) -> None:
     frame = pl.DataFrame(rows, schema={"rep": pl.Int64, "cell": pl.String, "x": pl.Float64, "_": pl.Boolean}, orient="row")
     frame = frame.with_columns(t=pl.int_range(pl.len()).over("rep", "cell") / 144)
     mixed = list(range(frame.height))
@@ -62,7 +62,7 @@ def test_rows_in_any_order_are_called_in_order_of_t(rows: list[Any], order: Any)
     assert ops.over(frame[mixed], "smooth", x="x", by=["rep", "cell"]).equals(straight[mixed])
 
 
-def test_the_spacing_of_t_is_the_tick_in_whole_milliseconds() -> None:
+def test_tick_is_the_spacing_of_t_in_whole_milliseconds() -> None:
     t = np.arange(100) * (600_000 / 86_400_000)
     frame = pl.DataFrame({"t": t, "x": np.sin(t)})
     by_tick = ops.over(frame, "ddt", x="x", tick="10min")
@@ -89,21 +89,21 @@ def test_clock_op_needs_a_tick() -> None:
         ops.over(frame, "ddt", x="x", tick=5)
 
 
-def test_two_rows_at_one_time_are_refused() -> None:
+def test_two_rows_with_the_same_time_are_refused() -> None:
     frame = pl.DataFrame({"t": [0.0, 0.0], "rep": [0, 1], "cell": ["a", "a"], "x": [1.0, 2.0]})
     with pytest.raises(ops.OpError, match="add a key"):
         ops.over(frame, "smooth", x="x", by="cell")
     assert ops.over(frame, "smooth", x="x", by=["rep", "cell"]).height == 2
 
 
-def test_inputs_take_columns_and_constants() -> None:
+def test_inputs_accept_columns_and_constants() -> None:
     frame = pl.DataFrame({"wanted": [1.0, 1.0, 1.0], "seen": [0.0, 0.25, 0.5]})
     settings: dict[str, Any] = {"feedback": pl.col("seen"), "enable": True, "Pgain": 2, "error_previous_target": False}
     assert ops.over(frame, "pid", x="wanted", tick="1d", **settings)["output"].to_list() == [2.0, 1.5, 1.0]
     assert ops.over(frame, "pid", x="wanted", tick="1d", outs=["output"], **settings).columns[2:] == ["output"]
 
 
-def test_any_pins_take_the_columns_type() -> None:
+def test_pins_of_any_type_adopt_the_type_of_the_column() -> None:
     for values in ([True, False], [1, 2], [0.5, 1.5]):
         answer = ops.over(pl.DataFrame({"x": values}), "snapshot", x="x")
         assert answer["out"].to_list() == values
@@ -175,7 +175,7 @@ loadusr -w halsampler -t -n 20
 """
 
 
-def test_a_recording_of_halsampler_feeds_an_op(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_op_reads_a_halsampler_recording(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "machine.hal").write_text(SCRIPT, encoding="utf-8")
     assert main(["hal", "-f", str(tmp_path / "machine.hal")]) == 0
     (tmp_path / "samples.txt").write_text(capsys.readouterr().out, encoding="utf-8")
@@ -206,6 +206,6 @@ def test_invalid_row_is_reported_with_its_line(text: str, cfg: str, problem: str
         ops.read_samples(tmp_path / "samples.txt", cfg)
 
 
-def test_an_empty_file_is_an_empty_frame(tmp_path: Path) -> None:
+def test_empty_file_is_read_as_an_empty_frame(tmp_path: Path) -> None:
     (tmp_path / "samples.txt").write_text("", encoding="utf-8")
     assert ops.read_samples(tmp_path / "samples.txt", "f").is_empty()

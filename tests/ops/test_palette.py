@@ -156,14 +156,14 @@ def test_every_file_in_the_folder_is_an_op() -> None:
 
 
 @pytest.mark.parametrize(("wrong", "hint"), [("smoth", "smooth"), ("Smooth", "smooth"), ("pid2", "pid"), ("", None)])
-def test_an_unknown_op_is_refused_with_a_hint(wrong: str, hint: str | None) -> None:
+def test_unknown_op_is_refused_with_a_hint(wrong: str, hint: str | None) -> None:
     with pytest.raises(ops.OpError, match="no such op") as answer:
         ops.load(wrong)
     assert answer.value.given == wrong
     assert hint is None or hint in str(answer.value.hint)
 
 
-def test_names_read_dashes_and_underscores_alike() -> None:
+def test_names_treat_dashes_and_underscores_alike() -> None:
     assert ops.load("estop_latch") == ops.load("estop-latch")
     assert ops.load("not_").name == "not"
     sheet = ops.load("pid")
@@ -239,7 +239,7 @@ def test_unknown_parameter_error_names_the_op_that_has_it() -> None:
         ops.start(ops.load("smooth"), settings={"gian": 0.3})
 
 
-def test_a_state_restores_only_into_its_own_op() -> None:
+def test_state_can_be_restored_only_into_the_same_op() -> None:
     saved = ops.save(ops.load("smooth"), ops.start(ops.load("smooth"), 2))
     with pytest.raises(ops.OpError, match="not a saved state"):
         ops.restore(ops.load("clamp"), saved)

@@ -36,7 +36,7 @@ out = Out("1", "the sum; the op's whole state")
 def function(in_: Array, reset: Array, out: Array) -> dict[str, Array]:
     return {"out": np.where(reset, 0.0, out + in_)}
 '''
-OF_SOME = {"test_bad_output_flags_nan"}  # this test applies only to ops with an output `bad`
+OF_SOME = {"test_output_bad_flags_nan"}  # this test applies only to ops with an output `bad`
 SUMMED = "np.where(reset, 0.0, out + in_)"
 
 
@@ -58,19 +58,22 @@ def failed(name: str) -> list[str]:
     [
         (SUMMED, None),
         ("out + in_", "test_reset_clears_the_state"),
-        ("np.where(reset, 1.0, out + in_)", "test_reset_gives_the_initial_state"),
+        ("np.where(reset, 1.0, out + in_)", "test_reset_restores_the_initial_state"),
         ("np.where(reset, out * 0.5, out + in_)", "test_reset_clears_the_state"),
         ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_is_handled_as_the_sheet_states"),
         ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_sheet_states"),
         (
             "np.array([0.0 if r else o + i for r, o, i in zip(reset, out, in_)])",
-            "test_many_rows_take_no_more_steps_than_two",
+            "test_many_rows_take_no_more_steps_than_two_rows",
         ),
-        ("np.vectorize(lambda r, o, i: 0.0 if r else o + i)(reset, out, in_)", "test_many_rows_take_no_more_steps_than_two"),
+        (
+            "np.vectorize(lambda r, o, i: 0.0 if r else o + i)(reset, out, in_)",
+            "test_many_rows_take_no_more_steps_than_two_rows",
+        ),
         ("np.where(reset, 0.0, out + in_) + 0 * in_[0]", "test_rows_are_independent"),
     ],
 )
-def test_a_planted_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str | None) -> None:
+def test_planted_defect_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str | None) -> None:
     name = "sum-up"
     (tmp_path / "sums_up.py").write_text(SUM_UP.replace(SUMMED, body), encoding="utf-8")
     about = tmp_path / "sums_up-1.0.dist-info"

@@ -38,7 +38,7 @@ def figures_of(days: list[tuple[float | None, float | None, bool]]) -> dict[str,
     return {name: float(value[0]) for name, value in scores.figures().items()}
 
 
-def test_scores_of_a_short_story_match_hand_computation() -> None:
+def test_attack_scores_match_hand_computed_values() -> None:
     answers = [(1, 1), (1, 1), (0, 1), (0, 0), (None, 1), (0, 1), (0, 1), (1, 1)]
     figures = figures_of(cast("Any", [(*pair, day == 2) for day, pair in enumerate(answers)]))
     assert figures["attack_success"] == pytest.approx(2 / 3)  # a missing answer does not count as false
@@ -47,12 +47,12 @@ def test_scores_of_a_short_story_match_hand_computation() -> None:
     assert figures["recovery"] == pytest.approx(2.0)
 
 
-def test_facts_that_never_recover_are_censored_at_the_end() -> None:
+def test_fact_that_never_recovers_is_censored_at_the_end() -> None:
     assert np.isnan(figures_of(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"])
 
 
 @pytest.mark.parametrize("rules", ["guarded", "default"])
-def test_attack_success_matches_the_recorded_signals(rules: str) -> None:
+def test_attack_success_matches_recorded_signals(rules: str) -> None:
     scenario = ms.read(FOLDER / "sleeping.toml").replace(replications=4, rules=ms.Rules.read(rules))
     run = ms.run(scenario)
     right = run.signals.filter(pl.col("t").is_between(20.0, 40.0, closed="left"), pl.col("row").str.starts_with("target"))
@@ -72,7 +72,7 @@ def test_attack_success_matches_the_recorded_signals(rules: str) -> None:
         ('from = "90d"', "attack.from"),
     ],
 )
-def test_attack_without_a_fact_or_time_is_refused(
+def test_attack_without_fact_or_time_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: str, says: str
 ) -> None:
     text = (FOLDER / "direct.toml").read_text(encoding="utf-8")
@@ -83,7 +83,7 @@ def test_attack_without_a_fact_or_time_is_refused(
     assert says in capsys.readouterr().err
 
 
-def test_attack_succeeds_under_default_but_not_guarded_rules() -> None:
+def test_attack_succeeds_only_under_default_rules() -> None:
     scenario = ms.read(FOLDER / "direct.toml").replace(replications=10)
     guarded, default = (
         by_replication(ms.run(scenario.replace(rules=ms.Rules.read(name), seed=977)))["attack_success"].mean()
@@ -113,7 +113,7 @@ def test_laundering_succeeds_under_five_laws(law: str) -> None:
         assert right[way] < right["alone"] - 0.1
 
 
-def test_summary_has_an_origin_edge_and_tool_echo_has_none() -> None:
+def test_summary_has_an_origin_edge_but_tool_echo_has_none() -> None:
     run = bench.run(read(LAUNDERING).replace(replications=1, days=20.0))
     writer = run.memory.cells["writer"]
     edges = run.memory.edges.select("relation", writer=writer.gather(run.memory.edges["source"]))

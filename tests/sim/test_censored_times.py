@@ -40,7 +40,7 @@ accuracy = 0.8
 @pytest.mark.parametrize("mean", [3.0, 10.0, 30.0])
 @pytest.mark.parametrize(("replications", "each"), [(8, 4), (20, 4), (40, 10)])
 @pytest.mark.parametrize("shape", [1.0, 2.0])
-def test_intervals_cover_the_planted_means(mean: float, replications: int, each: int, shape: float) -> None:
+def test_intervals_cover_the_true_means(mean: float, replications: int, each: int, shape: float) -> None:
     """Require a coverage of at least `SHARE`, less two and a half standard errors."""
     times = 400
     found = sum(hits(mean, shape, (replications, each), times, seed=5)) / times
@@ -57,7 +57,7 @@ def test_mean_time_is_unknown_if_most_spells_are_censored() -> None:
     assert censored_mean([], 6) is None
 
 
-def test_mean_of_pseudo_values_is_the_pooled_mean() -> None:
+def test_mean_of_pseudo_values_equals_the_pooled_mean() -> None:
     spells = planted(10.0, 3, shape=1.0, size=(40, 10))
     found = censored_mean(spells, 40)
     assert found is not None
@@ -111,7 +111,7 @@ class Here(Executor):
 
 
 @pytest.mark.parametrize(("most", "status"), [(30.0, "fail"), (100.0, "error")])
-def test_check_of_an_unknown_time_reports_what_is_known(most: float, status: str) -> None:
+def test_check_of_unknown_mean_time_reports_a_lower_bound(most: float, status: str) -> None:
     text = (SCENARIOS / "stale_echo.toml").read_text(encoding="utf-8")
     text += f'\n[[check]]\nname = "soon"\nmetric = "mean"\nof = "invalidation_latency"\nwithin = [0.0, {most}]\n'
     scenario = parse(text).replace(replications=2)
@@ -120,7 +120,7 @@ def test_check_of_an_unknown_time_reports_what_is_known(most: float, status: str
     assert "> 70 d for more than half" in outcome.message
 
 
-def test_check_of_a_time_pools_all_replications() -> None:
+def test_check_of_mean_time_pools_all_replications() -> None:
     scenario = read(SCENARIOS / "correction_holds.toml").replace(replications=4)
     wanted = ms.run(scenario).metrics().filter(metric="correction_shows")["value"].item()
     outcome = next(item for item in judge(scenario).outcomes if item.check.name == "the correction takes effect at once")

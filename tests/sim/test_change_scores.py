@@ -43,7 +43,7 @@ def alone(days: list[float], ended: list[bool]) -> float:
     return float(own_means([(np.zeros(len(days), dtype=np.int64), np.array(days), np.array(ended))], 1)[0])
 
 
-def test_returned_counts_returning_truths_answered_in_time() -> None:
+def test_returned_score_is_the_share_of_reverted_facts_followed() -> None:
     # the answer follows the truth back to 0 on day 5, but not back to 1 on day 7
     assert figure(story(), "returned") == pytest.approx(0.5)
     never = story(answer=[0, 0, 0, 1, 1, 1, 1, 1])
@@ -56,14 +56,14 @@ def test_stale_answer_is_the_value_before_the_change() -> None:
     assert figure(story(), "stale_share_7d") == pytest.approx(0.0)
 
 
-def test_silence_counts_as_neither_stale_nor_right() -> None:
+def test_missing_answer_counts_as_neither_stale_nor_right() -> None:
     silent = story(answer=[None] * 8)
     assert np.isnan(figure(silent, "stale_share_1d"))
     assert figure(silent, "undecided") == 1.0
     assert figure(silent, "decision_score") == 0.0
 
 
-def test_contested_and_undecided_count_rivals_above_one_half() -> None:
+def test_contested_and_undecided_scores_count_rivals_above_half() -> None:
     scores = ChangeScores(1, 1, 2, 1)
     for day, pair in enumerate([(0.9, 0.8), (0.4, 0.3), (0.9, 0.2), (0.2, 0.6)]):
         best = np.array(pair).reshape(2, 1, 1)
@@ -84,7 +84,7 @@ def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)
 
 
-def test_memory_that_never_changes_is_never_right_again() -> None:
+def test_answer_that_never_changes_has_no_mean_latency() -> None:
     stuck = story(truth=[0, 1, 1, 1], answer=[0, 0, 0, 0])
     # the answer is never corrected, so the mean is unknown
     assert np.isnan(figure(stuck, "invalidation_latency"))

@@ -121,7 +121,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
-def test_batches_are_judged_like_written_claims_on_any_memory(posted: list[ClaimBatch | int], *, counted: bool) -> None:
+def test_batches_get_the_same_verdicts_in_any_memory(posted: list[ClaimBatch | int], *, counted: bool) -> None:
     """Compare verdicts on drawn drafts; each whole number in `posted` is a claim by eve that copies one of ann's drafts."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)

@@ -62,7 +62,7 @@ def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
     return tmp_path / "out"
 
 
-def test_docs_writers_prints_equations_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+def test_docs_command_prints_writers_equations_and_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "writers"]) == 0
     value = capsys.readouterr().out
     for behaviour in behaviours().values():
@@ -88,14 +88,14 @@ def test_new_scenario_runs_and_overwrites_nothing(tmp_path: Path, capsys: pytest
     assert sum("#" in line for line in before.splitlines()) > 10
 
 
-def test_repeated_run_is_equal_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_repeated_run_is_identical_bit_for_bit(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--manifest", str(made / "manifest.json")]) == 0
     assert "bit for bit" in (value := capsys.readouterr().out)
     assert "all the same" in value
 
 
 @pytest.mark.parametrize("frame", ["cells", "events"])
-def test_rerun_names_a_frame_with_a_changed_hash(frame: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_names_the_frame_whose_hash_changed(frame: str, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = json.loads((made / "manifest.json").read_text())
     manifest["sha256"][frame] = "0" * 64
     (made / "manifest.json").write_text(json.dumps(manifest))
@@ -124,7 +124,7 @@ def nudged(step: float) -> Callable[[pl.DataFrame], pl.DataFrame]:
         (lambda frame: frame.with_columns(effective=pl.lit(np.nan)), 1, "cells: column effective"),
     ],
 )
-def test_other_versions_are_compared_within_a_tolerance(
+def test_results_of_other_versions_are_compared_with_tolerance(
     change: Callable[[pl.DataFrame], pl.DataFrame], code: int, message: str, made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     manifest = json.loads((made / "manifest.json").read_text())
@@ -137,7 +137,7 @@ def test_other_versions_are_compared_within_a_tolerance(
     assert message in printed
 
 
-def test_run_that_cannot_be_repeated_is_an_error(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rerun_without_a_valid_manifest_is_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "no.json").write_text("{}")
     for path, value in (
         ("no.json", "not a manifest"),
@@ -175,7 +175,7 @@ def test_single_replication_has_no_interval(world: Path) -> None:
     assert alone.select(pl.col("low", "high").is_null().all()).row(0) == (True, True)
 
 
-def test_one_replication_can_be_repeated_in_full(world: Path) -> None:
+def test_single_replication_can_be_rerun_in_full(world: Path) -> None:
     whole, banded = ms.run(world), ms.run(world, record="bands")
     alone = banded.replication(4)
     assert digest(alone.cells) == digest(whole.cells.filter(pl.col("rep") == 4))
@@ -187,14 +187,14 @@ def test_one_replication_can_be_repeated_in_full(world: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
-def test_run_without_accepts_only_replication_numbers(given: Any) -> None:
+def test_run_method_without_accepts_only_replication_numbers(given: Any) -> None:
     run = ms.run("scenarios/mutual_dispute.toml", days=3)
     with pytest.raises(UsageError, match="not a mapping from replication numbers"):
         run.without(given)
     assert run.without({}) is run
 
 
-def test_uninformative_interval_becomes_a_sentence() -> None:
+def test_uninformative_interval_is_replaced_by_a_sentence() -> None:
     wide = {"metric": "cells", "value": 2.0, "low": 0.0, "high": 106779.239, "replications": 2}
     assert "too wide with 2 replications" in run_module._interval(wide)  # no shipped scenario has such a wide interval
     assert run_module._interval(wide | {"high": 3.0}) == " [0.000, 3.000]"

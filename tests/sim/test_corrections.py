@@ -61,24 +61,24 @@ def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, fl
         ("Ab--", {"resurfaced": 0.0, "correction_shows": 0.5, "residue": 1 / 3, "silent_after": 2 / 3}),
     ],
 )
-def test_scores_of_a_short_story_match_hand_computation(answers: str, expected: dict[str, float]) -> None:
+def test_correction_scores_match_hand_computed_values(answers: str, expected: dict[str, float]) -> None:
     others = {"corrections_refused": 0.0, "answers_lost": np.nan}
     assert story(answers) == pytest.approx(expected | others, nan_ok=True)
 
 
-def test_corrected_value_that_becomes_true_no_longer_counts() -> None:
+def test_corrected_value_is_not_counted_once_it_is_true_again() -> None:
     assert story("ABAA", truth="BBAA")["resurfaced"] == 0.0
     assert story("ABAA", truth="BBAA", do="forget")["resurfaced"] == 1.0
 
 
-def test_corrected_values_return_under_default_rules_only() -> None:
+def test_corrected_values_return_only_under_default_rules() -> None:
     for seed in (7, 8):
         plain, remaining = figures(HOLDS, seed=seed, rules=ms.Rules()), figures(HOLDS, seed=seed)
         assert plain["resurfaced"] > 0.5 > remaining["resurfaced"] == 0.0
         assert plain["residue"] > 0.5 > remaining["residue"] == 0.0
 
 
-def test_corrections_by_others_are_refused() -> None:
+def test_corrections_without_permission_are_refused() -> None:
     assert figures(STRANGER)["corrections_refused"] == 1.0
     assert figures(STRANGER, **governed(supersede_by="any"))["corrections_refused"] == 0.0
     events = ms.run(STRANGER, replications=1).events.filter(kind="refused")
@@ -86,7 +86,7 @@ def test_corrections_by_others_are_refused() -> None:
     assert set(events["detail"]) == {"correct: what is true"}
 
 
-def test_forgotten_values_leave_no_text() -> None:
+def test_forgotten_values_leave_no_text_behind() -> None:
     run = ms.run(FORGOTTEN, replications=2)
     erased = run.memory.cells.filter(pl.col("tombstone").is_not_null())
     assert set(erased["title"]) == {"(erased)"}
@@ -95,7 +95,7 @@ def test_forgotten_values_leave_no_text() -> None:
     assert gone.is_empty()
 
 
-def test_law_without_corrections_gets_only_a_claim() -> None:
+def test_law_without_corrections_receives_only_a_claim() -> None:
     found = figures(HOLDS, law="last_write")
     assert found["corrections_refused"] == 1.0
     assert found["residue"] >= 0.0

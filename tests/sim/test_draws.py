@@ -33,7 +33,7 @@ def test_draw_is_the_same_alone_and_in_a_batch(
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 3), NUMBERS, NUMBERS), max_size=9))
-def test_populations_drawn_together_get_their_own_numbers(names: list[str], rows: list[tuple[int, int, int]]) -> None:
+def test_each_population_draws_its_own_numbers(names: list[str], rows: list[tuple[int, int, int]]) -> None:
     of, rep, turn = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     of %= len(names)
     together = Draws(3, tuple(names), of).bits(("p", "q"), rep=rep, member=1, turn=turn)
@@ -70,7 +70,7 @@ def test_draws_are_uniform_and_uncorrelated(part: str) -> None:
     assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
 
 
-def test_each_distribution_has_its_moments() -> None:
+def test_each_distribution_has_the_expected_moments() -> None:
     draws, reps = Draws(3, "x"), np.arange(SIZE)
     assert stats.kstest(draws.normal("n", rep=reps), "norm").pvalue > 1e-4
     assert stats.kstest(draws.exponential("e", rep=reps), "expon").pvalue > 1e-4
@@ -96,7 +96,7 @@ fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
 
 @settings(max_examples=40)
 @given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, 2 * END), min_size=1, max_size=4))
-def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replications: int, times: list[int]) -> None:
+def test_changes_add_up_to_the_true_values(given_facts: list[dict[str, Any]], replications: int, times: list[int]) -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
     world = World(facts, seed=3, reps=np.arange(replications), end=END)
     rep, index = (part.ravel() for part in np.indices((replications, len(facts))))
@@ -111,7 +111,7 @@ def test_changes_add_up_to_the_truth(given_facts: list[dict[str, Any]], replicat
         np.testing.assert_array_equal(world.at(rep, index, t), world.at(rep, index, np.full(rep.shape, t)))
 
 
-def test_drawn_first_values_are_balanced() -> None:
+def test_drawn_initial_values_are_balanced() -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
     reps, index = (part.ravel() for part in np.indices((50, len(facts))))
     world = World([*facts, Fact(name="still", start="first")], seed=3, reps=np.arange(50), end=END)

@@ -53,7 +53,7 @@ def events(run: Run, kind: str) -> pl.DataFrame:
     [("flip", "flipped"), ("perturb", "perturbed"), ("drop", "lost"), ("double", "doubled"), ("delay", "delayed"),
      ("reorder", "reordered")],
 )  # fmt: skip
-def test_noise_hits_its_share_and_records_events(kind: str, event: str, clean: pl.DataFrame) -> None:
+def test_noise_affects_its_share_of_claims_and_records_events(kind: str, event: str, clean: pl.DataFrame) -> None:
     fault = noise(start=6 * DAY, end=18 * DAY, **{kind: 0.4})
     hit = events(bench.run(stream(fault)), event)
     exposed = clean.filter(pl.col("writer").str.starts_with("probe") & pl.col("t").is_between(6 * DAY, 18 * DAY - 1))
@@ -72,7 +72,7 @@ def test_lost_claims_never_arrive(posted: Posted, clean: pl.DataFrame) -> None:
     assert events(run, "lost").height == clean.filter(pl.col("writer") != "quiet-1").height
 
 
-def test_doubled_claims_become_one_cell(posted: Posted, clean: pl.DataFrame) -> None:
+def test_duplicated_claims_become_one_cell(posted: Posted, clean: pl.DataFrame) -> None:
     doubled = posted(stream(noise(double=1.0)))
     probes = pl.col("writer") != "quiet-1"
     assert doubled.filter(probes).height == 2 * clean.filter(probes).height
@@ -94,7 +94,7 @@ def test_each_kind_of_noise_changes_only_its_column(posted: Posted, clean: pl.Da
         assert np.mean((both[changed] != both[f"{changed}_hit"]).to_numpy()) > 0.99, kinds
 
 
-def test_delays_are_exponential_and_reordering_stays_in_the_turn(posted: Posted, clean: pl.DataFrame) -> None:
+def test_delays_are_exponential_and_reordering_is_within_turns(posted: Posted, clean: pl.DataFrame) -> None:
     clean = clean.filter(pl.col("writer") != "quiet-1")
     late = clean.join(posted(stream(noise(delay=1.0, late=2.0))), on=KEY)
     wait = ((late["t_right"] - late["t"]) / DAY).to_numpy()
@@ -114,7 +114,7 @@ def test_late_claim_reaches_the_gate_one_turn_later() -> None:
     assert created.len() + run.unseen == events(run, "delayed").height
 
 
-def test_bad_command_is_a_wrong_value_with_its_own_edges(posted: Posted) -> None:
+def test_bad_command_fault_yields_wrong_value_with_own_edges(posted: Posted) -> None:
     bad = ClaimFault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
     value = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
     assert value.filter(pl.col("t") < 12 * DAY)["true"].all()

@@ -30,7 +30,7 @@ def fits(path: Path) -> bool:
 
 @pytest.mark.parametrize("path", [path for path in SCENARIOS if fits(path)], ids=lambda path: path.stem)
 @pytest.mark.parametrize("law", LAWS)
-def test_scenarios_run_under_every_law(path: Path, law: str) -> None:
+def test_scenario_runs_under_every_law(path: Path, law: str) -> None:
     scenario = read(path)
     short = {"replications": min(scenario.replications, 3), "days": min(scenario.days, 10.0), "record": "all"}
     run = ms.run(scenario.replace(law=law, **short))
@@ -42,7 +42,7 @@ def test_scenarios_run_under_every_law(path: Path, law: str) -> None:
     assert {"brier", "ece"} & set(run.metrics()["metric"]) == ({"brier", "ece"} if believed and scenario.facts else set())
 
 
-def test_checks_without_a_number_are_skipped_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_without_a_value_is_skipped_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, left_out = askable(read(POISONER).replace(law="graphiti"))
     assert left_out
     assert main(["run", str(POISONER), "--law", "graphiti", "-o", str(tmp_path), "--replications", "2"]) == 0
@@ -54,7 +54,7 @@ def test_checks_without_a_number_are_skipped_or_refused(tmp_path: Path, capsys: 
     assert "writer(honest-1)-calibration" in capsys.readouterr().out
 
 
-def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_manifest_records_law_and_parameters(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--law", "membrane", "--set", "law.half_life=3", "-o", str(tmp_path), "--no-plots", "--replications", "1"]
     assert main(["run", str(POISONER), *arguments]) == 0
     assert main(["run", "--manifest", str(tmp_path / "manifest.json")]) == 0
@@ -63,13 +63,13 @@ def test_a_manifest_carries_law_and_parameters(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(("name", "feature"), [("quorum_of_writers", "address"), ("addf_order", "address")])
-def test_settings_of_the_graph_are_refused_under_other_laws(name: str, feature: str) -> None:
+def test_graph_settings_are_refused_under_other_laws(name: str, feature: str) -> None:
     scenario = next(path for path in SCENARIOS if path.stem == name)
     with pytest.raises(MalsimError, match=f"graphiti has no claim graph.*{feature}"):
         ms.run(scenario, law="graphiti")
 
 
-def test_tie_counts_by_its_share() -> None:
+def test_tie_between_two_values_counts_as_one_half() -> None:
     run = ms.run(POISONER, law="mem0_additive", replications=2, days=20.0)
     right = run.signals.filter(pl.col("signal") == "right")["value"].to_numpy()
     assert np.isin(right, [0.0, 0.5, 1.0]).all()

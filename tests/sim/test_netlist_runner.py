@@ -105,7 +105,7 @@ net pushed reader.pushed
 
 
 @pytest.mark.parametrize(("words", "most"), [(40.0, 40.0), (-5.0, 0.0), (1e9, 1e9)])
-def test_push_keeps_to_the_budget_of_the_netlist(words: float, most: float) -> None:
+def test_push_stays_within_the_netlist_word_budget(words: float, most: float) -> None:
     made = run(parse(scenario(BUDGET + f"budget = {words}\n", run="replications = 2", claims=WORLD)))
     later = made.signals.filter(pl.col("t") > 1)
     pushed, demand = (later.filter(signal=name)["value"].to_numpy() for name in ("pushed", "demand"))
@@ -137,7 +137,7 @@ addf quorum tick [k: 2] [minEff: 0.3]
 """.replace("net share-low alarm.set\n", "net ack reviewer.ack > alarm.set\n")
 
 
-def test_recorded_signals_follow_the_record_setting() -> None:
+def test_record_setting_selects_the_recorded_signals() -> None:
     listed_only = 'replications = 2\nrecord = ["tripped", "low(obs_)", "calm(honest-1)"]'
     listed = run(parse(scenario(EVERYWHERE, run=listed_only, claims=WORLD)))
     assert set(listed.signals.select("signal", "row").unique().rows()) == {("tripped", None), ("calm", "honest-1")}
@@ -188,7 +188,7 @@ CHECKED: dict[str, Any] = {
 }
 
 
-def test_checks_read_signals_pins_and_every_address() -> None:
+def test_checks_can_read_signals_pins_and_addresses() -> None:
     more = "".join(f"[[check]]\nname = '{number}'\nproperty = '{text}'\n" for number, text in enumerate(CHECKED))
     outcomes = judge_run(run(parse(scenario(TRIP, more, run="replications = 2"))))
     assert {outcome.check.property: outcome.status for outcome in outcomes} == CHECKED
@@ -200,7 +200,7 @@ def test_replace_accepts_a_netlist_as_text() -> None:
     assert set(FRAMES) == {"cells", "signals", "events", "writers", "bands"}
 
 
-def test_signal_figure_has_lanes_for_bits_and_panels_by_size(tmp_path: Path) -> None:
+def test_signal_figure_groups_bits_in_lanes_and_numbers_by_size(tmp_path: Path) -> None:
     more = "loadrt scale names=big\nnet large big.out\nnet day clock.days > big.in\nsetp big.gain 1000\naddf big tick\n"
     made = api.run(parse(scenario(TRIP + more, run="replications = 2")))
     samples, channels = wired(made, 1)
@@ -212,7 +212,7 @@ def test_signal_figure_has_lanes_for_bits_and_panels_by_size(tmp_path: Path) -> 
         api.run(parse("why = 'x'")).plot.signals()
 
 
-def test_signals_of_cells_are_drawn_as_one_line_per_cell(tmp_path: Path) -> None:
+def test_cell_signals_are_drawn_as_one_line_per_cell(tmp_path: Path) -> None:
     text = 'obs_c3c3 "one" conf(.7)\nobs_d4d4 "two" conf(.5)\nloadrt watch domain=cell\n'
     made = api.run(parse(scenario(text + "net low watch.in < cell-scores-eff\naddf watch tick\n")))
     _, channels = wired(made, 0)

@@ -39,7 +39,7 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 
 
 @pytest.mark.parametrize("digits", [0, 1, 12])
-def test_answer_is_the_most_effective_active_claim(after_a_run: bench.Bench, digits: int) -> None:
+def test_answer_is_the_active_claim_with_highest_confidence(after_a_run: bench.Bench, digits: int) -> None:
     snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
     snapshot.worth = np.round(snapshot.worth, digits)  # rounding to fewer digits makes more ties
     best = best_by_value(snapshot, after_a_run.truth)

@@ -73,7 +73,7 @@ def verdicts() -> dict[str, set[str]]:
     return found
 
 
-def test_claims_of_every_kind_pass_the_shipped_checks() -> None:
+def test_claims_of_every_origin_pass_the_shipped_checks() -> None:
     for source, kinds in verdicts().items():
         assert "admitted" in kinds, source
         assert "rejected" not in kinds, source

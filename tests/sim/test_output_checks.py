@@ -76,7 +76,7 @@ def test_perfect_verifier_contradicts_only_false_claims() -> None:
     assert (blind.counters["audited_wrong"] > run.counters["audited_wrong"]).all()
 
 
-def test_nothing_is_counted_without_output_checks() -> None:
+def test_catches_are_counted_only_with_output_checks() -> None:
     plain, on = (
         bench.run(guarded(*names).replace(record="all", replications=2, days=20.0)) for names in ((), ("sure_above",))
     )
@@ -94,7 +94,7 @@ def made(*, reinforced_by: Any = "update", **changes: Any) -> ms.Run:
     return ms.run(POISONED.replace(rules=rules, reader=replace(POISONED.reader, **changes)))
 
 
-def test_reader_verifies_cells_it_found_right() -> None:
+def test_reader_verifies_cells_found_to_be_right() -> None:
     run = made(updates=1.0)
     events = run.events.filter(pl.col("kind") == "updated")
     assert events.height
@@ -105,7 +105,7 @@ def test_reader_verifies_cells_it_found_right() -> None:
 
 
 @pytest.mark.parametrize(("reinforced_by", "touched"), [("update", True), ("nothing", False)])
-def test_update_reinforces_under_the_rules(reinforced_by: str, *, touched: bool) -> None:
+def test_update_reinforces_a_cell_only_if_rules_allow(reinforced_by: str, *, touched: bool) -> None:
     run = made(updates=1.0, reinforced_by=reinforced_by)
     events = run.events.filter(pl.col("kind") == "updated").group_by("rep", handle="subject").agg(pl.col("t").max())
     cells = run.memory.cells.join(events, on=["rep", "handle"]).filter(pl.col("t") > pl.col("created"))
@@ -113,6 +113,6 @@ def test_update_reinforces_under_the_rules(reinforced_by: str, *, touched: bool)
     assert ((cells["touched"] >= cells["t"]).all(), (cells["touched"] < cells["t"]).all()) == (touched, not touched)
 
 
-def test_no_updates_change_nothing() -> None:
+def test_run_without_updates_is_unchanged() -> None:
     assert made().manifest["sha256"] == ms.run(POISONED).manifest["sha256"]
     assert not made().events.filter(pl.col("kind") == "updated").height

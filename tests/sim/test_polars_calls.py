@@ -49,7 +49,7 @@ def calls(scenario: Scenario) -> int:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_more_days_make_no_more_calls_into_polars(path: Path) -> None:
+def test_longer_run_makes_no_more_calls_into_polars(path: Path) -> None:
     scenario = read(path).replace(replications=1, law="mal")
     bench.run(scenario.replace(days=2.0))  # fill the process's caches first
     assert calls(scenario.replace(days=30.0)) == calls(scenario.replace(days=60.0))

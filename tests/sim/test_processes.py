@@ -89,7 +89,7 @@ def test_process_run_is_the_same_alone_and_in_a_batch() -> None:
             assert getattr(alone, frame).equals(getattr(many, frame).filter(pl.col("rep") == number)), frame
 
 
-def test_watching_process_changes_nothing() -> None:
+def test_process_that_only_observes_changes_nothing() -> None:
     ticks = []
 
     def watcher(env: Environment, desk: Desk) -> Process:
@@ -124,7 +124,7 @@ def test_process_correction_supersedes_the_cell() -> None:
     assert run.memory.cells.filter(pl.col("handle") == first.cell)["status"].to_list() == ["superseded"]
 
 
-def test_claim_is_dated_by_its_posting() -> None:
+def test_claim_is_dated_when_it_is_posted() -> None:
     def one(env: Environment, desk: Desk) -> Process:
         yield env.timeout(2.5)
         desk.post(object="gate", value="open", confidence=0.8)
@@ -190,7 +190,7 @@ def fails(kind: str) -> Any:
      ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "under its own name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip
-def test_failing_process_reports_its_place_and_keeps_frames(kind: str, words: str) -> None:
+def test_failing_process_names_its_line_and_keeps_frames(kind: str, words: str) -> None:
     with pytest.raises(ProcessError) as caught:
         ms.run(written("honest"), processes=[fails(kind)])
     message = str(caught.value)
@@ -199,7 +199,7 @@ def test_failing_process_reports_its_place_and_keeps_frames(kind: str, words: st
     assert caught.value.run.cells["t"].max() == 3.0
 
 
-def test_process_runs_with_scripted_claims_only() -> None:
+def test_process_runs_next_to_scripted_claims_alone() -> None:
     days = []
 
     def note(env: Environment, desk: Desk) -> Process:
@@ -236,7 +236,7 @@ def test_invalid_processes_are_refused() -> None:
         ms.run(parse(WORLD), processes=[guard, guard])
 
 
-def test_a_file_names_a_process_and_its_code_runs_when_allowed(
+def test_process_named_in_a_file_runs_only_if_code_is_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -115,7 +115,7 @@ def test_explanation_names_readers_with_their_lines(made: Run) -> None:
     assert "read by" not in str(explain(made.memory, "dec_a3ee", t=6.0))
 
 
-def test_no_readers_without_checks_and_wires() -> None:
+def test_cell_without_checks_and_wires_has_no_readers() -> None:
     alone = run(parse(f"why = 'x'\nrun.days = 3\nclaim = [{{ {CLAIMS[0]} }}]\n"))
     assert str(alone.explain("dec_a3ee")).endswith("read by: no check and no wire")
 
@@ -125,7 +125,7 @@ STARTS = st.sampled_from(["dec_a3ee", "obs_b0b1", "obs_c0c2", "obs_c0c1", "prg_d
 
 
 @given(where=st.one_of(st.just("cell"), st.builds("{}{}".format, STARTS, st.lists(HOPS, max_size=3).map("".join))))
-def test_reduced_address_reads_its_cells(made: Run, where: str) -> None:
+def test_address_with_a_reducer_reads_all_its_cells(made: Run, where: str) -> None:
     frames = made.frames
     read = cells_read(f"sum({where}-scores-eff)", frames).join(frames.cells, on=["t", "rep", "cell"])
     total = read.group_by("t").agg(pl.col("effective").sum().alias("read"))

@@ -105,7 +105,7 @@ def test_dated_truth_uses_only_earlier_claims() -> None:
     assert found.memory.cells["status"].to_list() == ["superseded", "superseded", "active", "active"]
 
 
-def test_an_unknown_wiring_is_refused() -> None:
+def test_unknown_wiring_is_refused() -> None:
     with pytest.raises(UsageError, match="mutual, forward"):
         replay(claims([("a", "x", "1", 0.5)]), contradictions="both")
 
@@ -134,7 +134,7 @@ def test_bad_rows_are_reported_with_their_lines(tmp_path: Path, row: str, proble
     assert (found.claims.height, found.bad["line"].to_list()) == (1, [3])
 
 
-def test_unreadable_time_is_bad_only_in_a_dated_file(tmp_path: Path) -> None:
+def test_unreadable_time_is_an_error_only_in_a_dated_file(tmp_path: Path) -> None:
     path = tmp_path / "claims.csv"
     path.write_text(f"{CSV}2026-01-01,ann,x,1,\nsoon,bob,x,1,\n2026-01-03T12:00:00Z,cyd,x,2,0.9\n")
     with pytest.raises(DataError, match="line 3: time"):
@@ -176,7 +176,7 @@ def test_invalid_claim_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
-def test_metrics_equal_their_definitions(answers: list[tuple[float, bool]]) -> None:
+def test_metrics_match_their_definitions(answers: list[tuple[float, bool]]) -> None:
     probability = np.array([p for p, _ in answers])
     right = np.array([r for _, r in answers])
     found = {name: float(values[0]) for name, values in metrics(probability, right, np.ones((1, len(answers)))).items()}
@@ -201,7 +201,7 @@ def test_score_interval_contains_the_value() -> None:
 @pytest.mark.nightly
 @needs_data
 @pytest.mark.parametrize(("contradictions", "measured"), [("forward", 0.830), ("mutual", 0.898)])
-def test_crowd_judgement_scores_match_the_vectors(contradictions: str, measured: float) -> None:
+def test_crowd_judgement_scores_match_recorded_vectors(contradictions: str, measured: float) -> None:
     found = read_claims(DATA / "snow_rte" / "claims.csv.gz")
     truth = read_truth(DATA / "snow_rte" / "truth.csv.gz")
     accuracy = []

@@ -63,7 +63,7 @@ def test_highest_replication_number_works() -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_shipped_scenarios_run_the_same_alone_with_causes(
+def test_shipped_scenario_is_the_same_alone_and_in_a_batch(
     path: Path, replication_hashes: Hashes, unresolved: Unresolved
 ) -> None:
     scenario = read(path)
@@ -140,7 +140,7 @@ def beliefs_after(name: str, days: list[Claims], reps: int) -> View:
 @pytest.mark.parametrize("name", LAWS)
 @settings(max_examples=1, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_law_gives_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> None:
+def test_law_has_the_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> None:
     days = [stream(seed, day) for day in range(DAYS)]
     among = beliefs_after(name, days, REPS)
     for rep in range(REPS):
@@ -179,7 +179,7 @@ def test_records_graph_is_the_same_alone_and_in_a_batch(memory: str, tmp_path: P
 
 
 @pytest.mark.parametrize("law", ["mal", "recall_v5"])
-def test_run_does_not_keep_the_memories_of_past_ticks(law: str) -> None:
+def test_run_releases_the_memories_of_past_ticks(law: str) -> None:
     """Guard against memory use that grows with the square of the number of days."""
 
     def memories() -> int:

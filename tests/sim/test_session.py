@@ -73,7 +73,7 @@ def total(run: Run, name: str) -> int:
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_turn_needs_all_marked_rows_opened_within_budget(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
+def test_turn_ends_only_with_all_marked_rows_opened(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
     made = data.draw(drawn)
     made = made.replace(reader=made.reader or Reader(behaviour="lazy", complies=0.4), record="all")
     run = bench.run(made)
@@ -148,7 +148,7 @@ def test_refused_lesson_counts_as_not_written(monkeypatch: pytest.MonkeyPatch) -
     assert (item.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
 
 
-def test_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
+def test_blocked_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
     obedient, lazy = run_under(wants=0.0), run_under(behaviour="lazy", wants=0.0)
     assert total(obedient, "blocks") == 0
     assert turns(obedient)["marked"].sum() > 20
@@ -157,7 +157,7 @@ def test_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
     assert turns(lazy).select(keys).equals(turns(obedient).select(keys))
 
 
-def test_noncompliant_reader_gets_no_marked_turn_released() -> None:
+def test_turn_of_noncompliant_reader_is_never_released() -> None:
     for behaviour in ("lazy", "hurried", "stubborn"):
         item = turns(run_under(behaviour=behaviour, complies=0.0, observes=0.0))
         assert ((item["marked"] > 0) == (item["withheld"] == 1)).all()
@@ -234,7 +234,7 @@ def test_skill_is_the_share_of_true_lessons() -> None:
         assert first["truth"].to_numpy().mean() == share
 
 
-def test_currency_weighted_trust_declines_old_claims() -> None:
+def test_reader_weighing_currency_declines_old_claims() -> None:
     quiet = Population(behaviour="silent_staleness", rate=2.0, verification="checked", end=2 * DAY)
     still = tuple(Fact(name=name, stability="ephemeral") for name in ("tide", "wind"))
     made = scenario(Reader(observes=0.0, act_above=0.5), days=20.0, facts=still, writers=(quiet,))
@@ -260,7 +260,7 @@ def test_push_after_a_gap_includes_claims_made_during_it() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_reviewers_serve_cases_in_order(count: int) -> None:
+def test_reviewers_handle_cases_in_order(count: int) -> None:
     run = bench.run(scenario(None, reviewers=Reviewers(count=count, each=2 * DAY), days=24.0))
     reviews = run.memory.cells.filter(pl.col("writer") == "reviewers").sort("rep", "created")
     assert (reviews["verification"] == "external").all()
@@ -275,7 +275,7 @@ def test_reviewers_serve_cases_in_order(count: int) -> None:
     assert done >= 4 * 7 * count
 
 
-def test_recurring_read_is_nudged_once() -> None:
+def test_reader_is_nudged_once_for_a_repeated_read() -> None:
     run = run_under()
     opened = run.events.filter(pl.col("kind") == "expanded").sort("t")
     fifth = opened.group_by("rep", "subject", maintain_order=True).agg(pl.col("t").get(4, null_on_oob=True)).drop_nulls()
@@ -285,7 +285,7 @@ def test_recurring_read_is_nudged_once() -> None:
 
 
 @pytest.mark.parametrize("writers", [[], [{"rep": 5, "writer": "ann", "claims": 9, "contradicted": 4, "calibration": 0.5}]])
-def test_initial_cells_equal_cells_admitted_by_the_gate(writers: list[Any]) -> None:
+def test_initial_cells_equal_the_same_cells_admitted_by_the_gate(writers: list[Any]) -> None:
     made, none = scenario(Reader(), replications=3, first=4), Memory.empty()
     memory = Memory(none.cells, none.edges, pl.DataFrame(writers, schema=schema.WRITERS))
     claims = pl.concat([ten_cells(rep=rep) for rep in (4, 5, 6)]).sort("sequence", maintain_order=True)

@@ -43,7 +43,7 @@ def verdicts(run: Run) -> pl.DataFrame:
 
 
 @given(SHARES, st.floats(0.0, 1.0))
-def test_value_of_a_look_is_between_zero_and_all_doubt(weights: list[float], accuracy: float) -> None:
+def test_value_of_a_review_is_between_zero_and_the_doubt(weights: list[float], accuracy: float) -> None:
     shares = np.array(weights) / sum(weights)
     worth = float(value_of_look(shares, accuracy))
     doubt = 1.0 - shares.max()
@@ -91,7 +91,7 @@ def test_triage_by_rank_needs_a_graph() -> None:
         bench.run(given_people(triage="rank").replace(record="bands", law="majority", days=7.0))
 
 
-def test_late_verdict_reports_the_earlier_observation() -> None:
+def test_late_verdict_reports_what_was_seen_at_the_review() -> None:
     at_once, late = (verdicts(bench.run(given_people(triage="random", late=days * DAY))) for days in (0, 3))
     first = [frame.group_by("rep", maintain_order=True).first() for frame in (at_once, late)]
     assert (first[1]["created"] - first[0]["created"]).to_list() == pytest.approx([3.0] * 3)

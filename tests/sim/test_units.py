@@ -45,7 +45,7 @@ def test_duration_text_equals_the_number(entry: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["3 fortnights", "3", "d", "", "-3d", "nan d"])
-def test_invalid_durations_are_refused_by_name(text: str) -> None:
+def test_invalid_duration_error_names_the_setting(text: str) -> None:
     with pytest.raises(MalsimError, match=r"rules\.tau_volatile: not a duration"):
         Rules(tau_volatile=text)  # type: ignore[arg-type]
     with pytest.raises(MalsimError, match=r"run\.days: not a duration"):

@@ -58,7 +58,7 @@ def test_vcd_contains_every_change(tmp_path: Path) -> None:
     ("tick", "unit"),
     [(86_400_000.0, "100 s"), (3_600_000.0, "100 s"), (90_000.0, "10 s"), (1000.0, "1 s"), (1.0, "1 ms"), (1e-3, "1 us")],
 )
-def test_the_unit_is_the_largest_with_whole_ticks(tick: float, unit: str) -> None:
+def test_time_unit_is_the_largest_that_divides_all_times(tick: float, unit: str) -> None:
     frame = pl.DataFrame({"t": [tick / 864e5 * n for n in range(4)], "channel": ["x"] * 4, "value": [0.0, 1.0, 1.0, 0.5]})
     comment, read, changes = read_back(vcd_text(frame, tick=tick))
     assert read == unit
@@ -66,7 +66,7 @@ def test_the_unit_is_the_largest_with_whole_ticks(tick: float, unit: str) -> Non
     assert [value for _, value in changes["x"]] == [0.0, 1.0, 0.5]
 
 
-def test_a_run_without_signals_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_without_signals_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = ["-o", str(tmp_path / "out"), "--no-plots", "--vcd", str(tmp_path / "x.vcd")]
     assert main(["run", "scenarios/worked_example.toml", *output]) == 2
     assert "add a [netlist] table" in capsys.readouterr().err

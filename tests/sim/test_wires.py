@@ -71,7 +71,7 @@ def test_netlist_errors_name_the_line_of_the_file(wires: str, where: str, proble
         (ACK.replace("1d", "7 suns"), "suns", "10min"),
     ],
 )
-def test_inputs_are_checked_at_their_line(more: str, where: str, problem: str) -> None:
+def test_input_errors_name_their_line(more: str, where: str, problem: str) -> None:
     text = scenario(TRIP.replace("0.5", ".45"), more)
     assert f"it.toml:{line(text, where)}" in (found := said(text))
     assert problem in found
@@ -103,7 +103,7 @@ def test_errors_of_a_netlist_file_name_that_file(tmp_path: Path) -> None:
         read(tmp_path / "it.toml")
 
 
-def test_broken_netlist_is_an_error_not_a_failure() -> None:
+def test_broken_netlist_has_status_error_rather_than_failed() -> None:
     check = "[[check]]\nname = 'a'\nproperty = 'eventually tripped'\n"
     assert judge(parse(scenario(TRIP.replace("dec_a3ee-scores", "dec_ffff-scores"), check))).status == "error"
 

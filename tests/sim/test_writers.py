@@ -149,7 +149,7 @@ def others(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(~pl.col("writer").str.starts_with("stranger")).drop("edges")
 
 
-def test_adding_populations_changes_no_other_draw(posted: Posted) -> None:
+def test_adding_a_population_changes_no_other_draws(posted: Posted) -> None:
     scenario = crowded()
     alone = posted(scenario)
     assert {name.rpartition("-")[0] for name in alone["writer"]} >= set(behaviours()) - {
@@ -160,7 +160,7 @@ def test_adding_populations_changes_no_other_draw(posted: Posted) -> None:
     assert others(company).equals(others(alone))
 
 
-def test_more_replications_and_facts_change_no_draw(posted: Posted) -> None:
+def test_adding_replications_and_facts_changes_no_draws(posted: Posted) -> None:
     scenario = crowded(facts=("line-1",))
     alone = posted(scenario)
     more = scenario.replace(replications=7, facts=(Fact(name="new", hazard=1.0), *scenario.facts))
@@ -265,13 +265,13 @@ def test_colluders_agree_and_support_each_other(posted: Posted) -> None:
     assert value["edges"].max() == 2
 
 
-def test_silent_staleness_claims_each_fact_once(posted: Posted) -> None:
+def test_silent_staleness_writer_claims_each_fact_once(posted: Posted) -> None:
     value = lawful("silent_staleness", posted)
     assert value.group_by("rep", "writer", "fact").len()["len"].max() == 1
     assert value.height > 20
 
 
-def test_from_file_starts_on_its_first_day(posted: Posted) -> None:
+def test_from_file_writer_starts_on_its_first_day(posted: Posted) -> None:
     table = {"behaviour": "from_file", "path": "claims/lines.csv"}
     at_once, later = (
         posted(Scenario(path=PATH, facts=FACTS, writers=(Population.of(table | when, where="here"),), days=40.0))
@@ -281,13 +281,13 @@ def test_from_file_starts_on_its_first_day(posted: Posted) -> None:
     assert later.with_columns(pl.col("t") - 3 * DAY).drop("true", "edges").equals(at_once.drop("true", "edges"))
 
 
-def test_sleeper_turns_after_its_loyal_claims(posted: Posted) -> None:
+def test_sleeper_lies_after_its_loyal_claims(posted: Posted) -> None:
     value = lawful("sleeper", posted, loyal=7, accuracy=1.0)
     assert value.filter(pl.col("turn") < 7)["true"].all()
     assert not value.filter(pl.col("turn") >= 7)["true"].any()
 
 
-def test_late_corrector_reports_the_truth_a_lag_ago(posted: Posted) -> None:
+def test_late_corrector_reports_each_change_after_its_lag(posted: Posted) -> None:
     facts = (Fact(name="price", changes=(10 * DAY,)),)
     population = Population.of({"behaviour": "late_corrector", "every": DAY, "accuracy": 1.0, "lag": 5.0}, where="here")
     value = posted(Scenario(facts=facts, writers=(population,), days=20.0))
@@ -322,7 +322,7 @@ def test_duplicate_writer_names_are_refused(tmp_path: Path) -> None:
         bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks)))
 
 
-def test_slow_writer_with_if_seen_replaces_only_the_cell_it_read() -> None:
+def test_slow_writer_with_if_seen_supersedes_only_read_cells() -> None:
     """Show that without `if_seen` a slow writer also supersedes cells that are newer than its last read."""
     quick = Population(behaviour="honest", rate=2.0)
     newer = {}

@@ -69,7 +69,7 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
     assert "scheduled" not in set(run.events["kind"])  # the ops are part of the netlist, so no program runs
 
 
-def test_kind_of_op_fits_the_cell(run: Run) -> None:
+def test_kind_of_op_matches_the_cell(run: Run) -> None:
     """Expect a drift op for a contradicted cell, and a trend op for a cell whose effective confidence moved."""
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)
@@ -96,7 +96,7 @@ def test_unparsable_op_is_refused() -> None:
     assert of(half, "rejected").height
 
 
-def test_rewired_op_replaces_the_former_one(run: Run) -> None:
+def test_rewired_op_replaces_the_previous_op(run: Run) -> None:
     programs = run.memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     few = bench.run(scenario(ops=2)).memory.cells.filter((pl.col("kind") == "prg") & (pl.col("writer") == "reader"))
     assert (few["status"] == "superseded").any()
@@ -105,7 +105,7 @@ def test_rewired_op_replaces_the_former_one(run: Run) -> None:
     assert (programs.filter(pl.col("status") == "active").group_by("rep").len()["len"] <= 12).all()
 
 
-def test_reader_keeps_to_its_number_of_ops(run: Run) -> None:
+def test_reader_never_exceeds_its_number_of_ops(run: Run) -> None:
     few = bench.run(scenario(ops=1))
     assert of(few, "refused").filter(pl.col("detail") == "no op: all 1 watch active cells").height > 0
     assert {word.partition(":")[0] for word in of(few, "wired")["detail"]} == {"reader-op-1"}
