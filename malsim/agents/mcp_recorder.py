@@ -146,7 +146,7 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
                 items.setdefault(str(line["object"]), {})[str(line["item"])] = None
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             where, hint = f"{path}:{number}", "choose another file"
-            raise UsageError("not a log written by malsim agent record", where=where, hint=hint) from None
+            raise UsageError("not a log written by `malsim agent record`", where=where, hint=hint) from None
     if start and end < len(whole):
         path.write_bytes(whole[:end])
     return start, last, items

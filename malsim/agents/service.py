@@ -38,7 +38,7 @@ DAY_SECONDS = 86_400.0
 
 
 class MemoryService:
-    """Interface through which one writer uses a store. Each call is one transaction, subject to gate, screen and locks.
+    """Interface through which one writer uses a store. Each call is a transaction, subject to the gate, screen and locks.
 
     The store at `path` is created if it does not exist; an empty store begins with the ten cells. `writer` makes all claims,
     and sees the cells of `scope` and those shared with it. `clock` returns the current day; by default it is the wall clock,
@@ -147,7 +147,7 @@ class MemoryService:
         return (self._with_suppressed(verdict) if verdicts.height else verdict) | {"fell": fell}
 
     def _with_suppressed(self, verdict: dict[str, Any]) -> dict[str, Any]:
-        """Return the verdict with a field `suppressed`: why the new cell is not pushed, or an empty text."""
+        """Return the verdict with a field `suppressed`: why the new cell is not pushed, or an empty string."""
         if verdict["verdict"] == "refused":
             return verdict
         memory = self.store.about(verdict["handle"], self.rep, self.rules)
@@ -266,7 +266,7 @@ def _with_value(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bounded(value: Any, name: str) -> Any:
-    """Return the value, or raise `UsageError` if it is a text longer than 100,000 characters."""
+    """Return the value, or raise `UsageError` if it is a string longer than 100,000 characters."""
     if isinstance(value, str) and len(value) > LONGEST:
         allowed = f"at most {LONGEST:,} characters"
         raise UsageError("too long", where=name, given=f"{len(value):,} characters", allowed=allowed)

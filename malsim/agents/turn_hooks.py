@@ -62,7 +62,7 @@ def read_turn(store: Path, session: str) -> HookTurn:
 
 
 def write_turn(store: Path, session: str, turn: HookTurn) -> None:
-    """Store the turn of a session in one atomic step."""
+    """Write the turn of a session to its file atomically."""
     path = _path(store, session)
     path.parent.mkdir(exist_ok=True)
     temporary = path.with_suffix(f".{os.getpid()}")

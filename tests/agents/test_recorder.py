@@ -119,7 +119,7 @@ def test_missing_server_leaves_no_log(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_file_that_is_not_a_log_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes.jsonl").write_text('{"a": 1}\n')
     assert main(["agent", "record", "-o", str(tmp_path / "notes.jsonl"), "--", "true"]) == 2
-    assert "not a log written by malsim agent record" in capsys.readouterr().err
+    assert "not a log written by `malsim agent record`" in capsys.readouterr().err
     assert (tmp_path / "notes.jsonl").read_text() == '{"a": 1}\n'
 
 

@@ -90,7 +90,7 @@ class Renewal:
 
 
 def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
-    """Return initial phases α (P, 2) and rates between phases (P, 2, 2) of lifetimes with given means and spreads c.
+    """Return initial phases α (P, 2) and rates between phases (P, 2, 2) for lifetimes with given means and spreads c.
 
     Below c = 1 a share q of the lifetimes skips the second phase: (6 − 4q) / (2 − q)² = 1 + c, for c from 1/2 to 1.
     """

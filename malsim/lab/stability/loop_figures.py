@@ -90,7 +90,7 @@ CEILINGS = ("challenge_ceiling", "support_ceiling")
 class LoopFigures:
     """Figures of a stability analysis. Each method returns a matplotlib figure, which notebooks display."""
 
-    result: Any  # a `Stability`, not annotated as such because its module imports this one
+    result: Any  # always a `Stability`; importing that class would be circular
 
     def return_map(self, cell: str | None = None, *, rep: int = 0) -> Sheet:
         """Plot a cell's next value over its current value, with a cobweb path (default: cell of largest amplitude)."""

@@ -1,4 +1,4 @@
-"""Tools to validate and design tripwires: how well an alarm detects episodes, and whether it still works."""
+"""Tools for validating and designing tripwires: how well an alarm detects episodes, and whether it still works."""
 
 from malsim.lab.tripwire.boolean.explore import StateSpace, explore
 from malsim.lab.tripwire.boolean.part import Part, part_of

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from malsim.showing.plots.wiring.tripwire import CardFrames
     from malsim.sim.settings.scenario import Scenario
 
-STANDING = 0.5  # largest share of quiet ticks in which an alarm may be on and still mean something
+STANDING = 0.5  # maximum share of quiet ticks with the alarm on; above that, the tripwire is flawed
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Scorecard:
 
     @property
     def coverage_share(self) -> float | None:
-        """Share of outputs seen both true and false, and of inputs shown to matter on their own; None without pins."""
+        """Share of outputs seen both true and false, inputs shown to matter alone, and goals reached; None if none exist."""
         return float(self.coverage["shown"].to_numpy().mean()) if self.coverage.height else None
 
     @property
