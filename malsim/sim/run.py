@@ -73,7 +73,7 @@ class Run(RunData):
 
     @property
     def score(self) -> str:
-        """Name of the column of `cells` with the score: "effective", or "rank" if the law has no belief."""
+        """Name of the score column in `cells`: "effective", or "rank" if the law has no belief."""
         ranks = "rank" in self.cells.columns and self.cells["effective"].null_count() == self.cells.height
         return "rank" if ranks else "effective"
 
@@ -190,7 +190,7 @@ class Run(RunData):
 
 
 def _interval(row: Mapping[str, Any]) -> str:
-    """Format an interval. If it exceeds 1 and is more than ten times as wide as the value, return a warning instead."""
+    """Format an interval, or return a warning if it extends above 1 and is more than ten times as wide as the value."""
     if row["low"] is None:
         return ""
     if row["high"] > 1.0 and row["high"] - row["low"] > WIDE * abs(row["value"]):

@@ -67,5 +67,5 @@ def test_writer_state_is_kept_per_replication() -> None:
 def test_undeclared_writer_state_is_refused(moody: ModuleType) -> None:
     moody.__dict__["state"] = {"temper": 1.0}
     moody.__dict__["write"] = lambda context: ClaimDraft(context.fact, context.state["temper"], state={"mood": context.fact})
-    with pytest.raises(ScenarioError, match=r"no such state; given: 'mood'; allowed: temper"):
+    with pytest.raises(ScenarioError, match=r"no such state variable; given: 'mood'; allowed: temper"):
         run(0, 1)

@@ -74,7 +74,7 @@ def op_pins() -> str:
 
 
 def _pins_of(sheet: Any, keys: Mapping[str, Any]) -> str:
-    """Return the names of the pins with these keys. Numbered pins are abbreviated to a range: `in-0…in-31`."""
+    """Return the pins that use one of `keys`. More than three pins of one key are abbreviated to a range: `in-0…in-31`."""
     families: dict[str, list[str]] = {}
     for pin, slot in sheet.slots.items():
         if slot.key in keys:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from malsim.sim.run import Run
 
-MOST_LINES = 150  # maximum per panel; the lines that moved most are kept
-MOST_VALUES = 300_000  # maximum for all panels; above it, ticks are thinned out evenly
+MOST_LINES = 150  # maximum number of lines per panel; the lines that moved most are kept
+MOST_VALUES = 300_000  # maximum number of values in all panels; above it, ticks are thinned out evenly
 MOST_REASONS = 1_000  # limited because each reason takes a few milliseconds to compute
 MOST_EVENTS = 5_000
 DIGITS = 5

@@ -163,7 +163,7 @@ def _number(value: object) -> str:
 
 
 def coverage_lines(coverage: pl.DataFrame, share: float) -> Iterator[str]:
-    """Yield the share of pins that were exercised, and the stimulus that each of the other pins needs."""
+    """Yield the share of pins that were exercised, and the stimulus that each unexercised pin needs."""
     lacking = coverage.filter(~pl.col("shown"))
     lines = [f"line {row['line']}: {row['kind']} {row['name']} needs {row['wants']}" for row in lacking.to_dicts()]
     return entry("coverage", lines, "complete", head=f"{share:.0%} shown")

@@ -1,4 +1,4 @@
-"""Runner for a scenario's netlist, which is scanned after every tick: it reads and changes the memory and logs events."""
+"""Runner for a scenario's netlist: it scans the netlist after every tick, applies its changes and logs its events."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class NetlistRunner:
         return memory
 
     def under(self, rules: Rules) -> None:
-        """Switch to new rules, which decide whether locked cells block actuators, and how the gate treats programs."""
+        """Apply new rules, which determine whether locked cells block actuators and how the gate treats programs."""
         self.engine.rules, self.engine.actuators.enforced = rules, rules.locks == "enforced"
 
     def begin(self, memory: Memory) -> None:

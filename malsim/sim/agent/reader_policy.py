@@ -94,7 +94,7 @@ class ReaderPolicy:
         return cells
 
     def _line_worth(self) -> Array:
-        """Return how far each line about the fact is trusted: ∞ if the reader ignores scores, −∞ for excluded lines."""
+        """Return how much each line is trusted: ∞ if its reader ignores scores, −∞ if the line is excluded."""
         reader, snapshot, cell = self.session.reader, self.snapshot, self._cell
         trust = snapshot.worth[cell]
         currency = snapshot.view.column("currency", cell) if reader.trust != "effective" and self._believes else None

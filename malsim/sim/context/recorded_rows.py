@@ -55,7 +55,7 @@ Texts: TypeAlias = "str | Sequence[str | None] | NDArray[Any] | pl.Series | None
 
 
 class TextCodes:
-    """Growing table that assigns an integer code to each distinct text. None has a code as well.
+    """Growing table that assigns an integer code to each distinct text, including None.
 
     >>> codes = TextCodes()
     >>> codes.of(["pump", None, "pump"], 3).tolist(), codes.of("valve", 2).tolist()

@@ -194,7 +194,7 @@ def shows(plant: Any, state: Any, now: float, facts: Ints, scope: str) -> Bools 
 
 
 def within(snapshot: Snapshot, plant: Any, state: Any, now: float, facts: Sequence[Fact], scope: str) -> Snapshot:
-    """Return the snapshot as visible in a scope, unchanged if no fact has a scope or the memory itself answers reads."""
+    """Return the snapshot as visible in a scope: unchanged if no fact has a scope or the memory is an `AnswersReads`."""
     apart = any(fact.scope for fact in facts) and not isinstance(plant, AnswersReads)
     mask = shows(plant, state, now, np.arange(len(facts)), scope) if apart else None
     return snapshot if mask is None else snapshot.showing(mask)
@@ -208,7 +208,7 @@ def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
 
 
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
-    """Return the highest score of any active claim per value, shape (values, facts, replications); −∞ if none exist."""
+    """Return the highest score of any active claim of each value, shape (values, facts, replications); −∞ for no claim."""
     cell_index = snapshot.cell_index
     speaks = snapshot.speaking
     best = np.full(cell_index.most_values * truth.size, -np.inf)

@@ -105,7 +105,7 @@ ONCE_A_TURN = frozenset(
 
 
 class TurnCounters:
-    """Counters of what happened in turns, per replication.
+    """Counts of actions, refusals and other outcomes of the readers' turns, per replication.
 
     `turn` holds the counts of the current turn. `compacts` is True if readers can lose their context.
     """

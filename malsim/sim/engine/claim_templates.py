@@ -49,7 +49,7 @@ _UNNAMED = frozenset(("handle", "key"))
 
 @dataclass(frozen=True)
 class ClaimForm:
-    """Properties shared by all claims of one form. If `about` is False, the claims judge another claim, not a fact."""
+    """Kind, verification and origin of a claim. If `about` is False, the claim judges another claim instead of a fact."""
 
     kind: str = "obs"
     verification: str = "unverified"
@@ -58,7 +58,7 @@ class ClaimForm:
 
 
 class ClaimTemplates:
-    """Texts of a run (names of writers and facts, and claim forms), used to turn drafts into claims.
+    """Templates that turn drafts into claims, built from the run's writers, facts and claim forms.
 
     The gate checks and screens each distinct text and edge once, at the start of the run. After that only the numbers
     of a claim are compared with their bounds. A batch with a number out of bounds, or under rules with additional
@@ -105,7 +105,7 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def _are_covered(self, forms: Sequence[ClaimForm], rules: Rules) -> bool:
-        """Return True if checking the sample texts once covers everything except the bounds of each claim's numbers."""
+        """Return True if a single check of the sample texts leaves only the bounds of each claim's numbers to check."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)
@@ -197,7 +197,7 @@ class ClaimTemplates:
         return frame_of({column.name: column[indices(fact)] for column in self._facts} | dict(self._statements.to_dict()))
 
     def statement(self, drafts: ClaimBatch) -> Ints:
-        """Return the index of each draft's statement, or NONE if the gate refused or changed the sample text."""
+        """Return the index of each draft's (fact, value) pair; NONE for all if the gate refused or changed a sample text."""
         _, statement = self._statement_index(drafts)
         return statement if self._sound else np.full(len(drafts), NONE, dtype=np.int64)
 

@@ -1,4 +1,4 @@
-"""Inbox for posted claims, which are then merged into one numbered batch in the order in which the gate judges them."""
+"""Numbering of writers, facts and values, and an inbox that merges posted claims into one batch in gate order."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class OwnClaims:
         self._first[shared[new]] = row[new]
 
     def own(self, due: DueClaims, turn: int) -> LatestClaims:
-        """Return each writer's latest claims. `turn` is the start time of the turn.
+        """Return each writer's latest claim about its due fact. `turn` is the turn's start time in ms.
 
         Unsuperseded claims are returned once, to the writer's next claim.
         """

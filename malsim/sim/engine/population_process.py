@@ -145,7 +145,7 @@ class PopulationProcess:
         for name, values in draft.state.items():
             if name not in self._state:
                 where = f"writers[{self.population.name}].state"
-                raise ScenarioError("no such state", where=where, given=name, allowed=", ".join(self._state))
+                raise ScenarioError("no such state variable", where=where, given=name, allowed=", ".join(self._state))
             self._state[name][part.rep, part.member] = values
         return draft
 

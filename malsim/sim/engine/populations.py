@@ -177,10 +177,8 @@ class EdgePolicies:
     """
 
     def __init__(self, populations: Sequence[Population]) -> None:
-        self._disputes = np.array(
-            [population.disputes for population in populations]
-            # probability that a claim disputes its best rival, per population
-        )
+        # probability that a claim contradicts the best shown claim of another value, per population
+        self._disputes = np.array([population.disputes for population in populations])
         self._supports = np.array([population.supports for population in populations])
         self._mutual = np.array([population.mutual for population in populations], dtype=bool)
         self._revises = np.array([population.revises for population in populations], dtype=bool)

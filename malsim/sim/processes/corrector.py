@@ -1,4 +1,4 @@
-"""Corrections made by people, and a background job that claims corrected values again from its sources."""
+"""Corrections made by people, and a background job that reasserts corrected values from their sources."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Corrector:
     """Actor that carries out people's corrections and the background job, each before the tick at which it is due.
 
     A correction retracts the values of its facts that the memory shows and that are false (or true, or any), and then
-    claims the truth. If the memory cannot retract values, only the claim is made. The background job claims every value
-    that was ever retracted again, as its sources still state it.
+    claims the truth. If the memory cannot retract values, only the claim is made. The background job reasserts
+    every value that a correction has ever targeted (unless it targeted true values), because its sources still state it.
     """
 
     def __init__(

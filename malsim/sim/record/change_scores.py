@@ -173,9 +173,6 @@ class AttackScores:
         """Update the scores with the state after a tick at `t` days.
 
         `right` has the shape (facts, replications). `best` is the highest score of any active claim of each value.
-
-        `truth` and `right` have the shape (facts, replications). `best` is the highest score of any active claim of
-        each value.
         """
         true = right == 1.0
         during = self._start <= t < self._end

@@ -105,7 +105,7 @@ class CorrectionScores:
 
 
 class ScopeScores:
-    """Sums per replication over queries that ask, at every tick, about each scope's facts from every other scope."""
+    """Per-replication sums over cross-scope queries: at every tick, each scope asks about every other scope's facts."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._owner = np.array([fact.scope for fact in scenario.facts])

@@ -74,7 +74,7 @@ class Times(Measurement):
         return censored_mean(self.spells, len(self.each))
 
     def mean(self, *, stopped: bool = False) -> tuple[float, float, float]:  # noqa: ARG002  # the interval is wide enough
-        """Return the pooled mean and its interval, all NaN if more than half of the spells outlast the longest one."""
+        """Return the pooled mean and its interval, or NaN if most spells are estimated to outlast the longest one."""
         return (self.time.value, self.time.low, self.time.high) if self.time else (np.nan, np.nan, np.nan)
 
     def and_more(self, more: Self) -> Self:

@@ -184,7 +184,7 @@ def metrics(run: RunData) -> pl.DataFrame:
     """Return one row per metric: metric, value, low and high (95 %), replications with a value, and meaning.
 
     A single replication has no interval. For times, the meaning gives the share of censored spells and the longest spell.
-    If more than half of the spells outlast the longest one, the time has no value and its meaning says "> 70 d".
+    A time has no value, and its meaning says "> 70 d", if over half of the spells are estimated to outlast the longest one.
     """
     rows = [
         (name, *figure.mean(), figure.count, f"{METRICS[name]}: {figure.time}" if figure.time else METRICS[name])

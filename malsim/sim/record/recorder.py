@@ -84,7 +84,7 @@ class Recorder:
         reviewers: ReviewerPool | None = None, netlist_runner: NetlistRunner | None = None,
         shows: Callable[[Ints, str], Bools | None] = lambda *_: None,
     ) -> None:  # fmt: skip
-        """Record the state after a tick at `t` days, and update the scores of a scenario with facts.
+        """Record the state after a tick at `t` days and, if the scenario has facts, update the scores.
 
         `truth` has the shape (facts, replications); `shows(facts, scope)` returns the mask of the facts visible in a
         scope, like `snapshot.shows`.

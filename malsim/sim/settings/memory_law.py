@@ -40,7 +40,7 @@ def plant_of(scenario: Scenario) -> Plant[Any]:
 def graph_of(plant: Plant[Any], state: Any, law: str, feature: str) -> Memory:
     """Return the claim graph of a memory. Raise `UsageError`, naming `law` and `feature`, if there is no graph."""
     if not isinstance(plant, HoldsGraph):
-        raise UsageError(f"{law} has no claim graph, so it has no {feature}", hint="run it under the law mal")
+        raise UsageError(f"{law} has no claim graph, so it has no {feature}", hint='set law = "mal"')
     return plant.graph(state)
 
 

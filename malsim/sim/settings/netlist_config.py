@@ -25,7 +25,7 @@ READER_OP = "reader-op-"
 
 
 class ReaderOp(NamedTuple):
-    """Kind of op that a reader can write: a description, the pin and the setting of its level, and its wiring.
+    """Kind of op that a reader can write: its description, the pin and setting for its level, and its wiring.
 
     `fires` is the suffix, after the op's name, of the signal that is true while the op fires.
     """
@@ -70,7 +70,7 @@ RESERVED = frozenset((*OF_FACTS, *TURN, *CONTEXT, "waiting"))
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """External input that sets an undriven signal, or a pin of the loop, to `value` from `at` (ms) on."""
+    """External input that sets an undriven signal, or a loop pin such as `reviewer.ack`, to `value` from `at` (ms) on."""
 
     signal: str
     at: int

@@ -96,9 +96,9 @@ class Scenario:
     `law` is the rule by which the memory scores claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An
     `adapter` is a user's own memory, used in place of a law; its name becomes `law`, and `phrases` are the sentences of
     its calls. `netlist` runs after every tick. `attack` defines the facts and times of the attack scores. `corrections`
-    are made by people; every `resettles` (ms; 0: never) a background job claims the corrected values again from its
-    sources. `processes` are the user's own. `path` is the file of the scenario. `forked` is the day on which a run was
-    continued under these settings.
+    are made by people; every `resettles` (ms; 0: never) a background job reasserts corrected values from their sources.
+    `processes` are the user's own. `path` is the file of the scenario. `forked` is the day on which a run was continued
+    under these settings.
     """
 
     name: str = "scenario"

@@ -53,7 +53,7 @@ def is_program(run: RunData, where: str) -> bool:
 
 
 def of_program(run: RunData, operation: str, *, t: float | None = None, rep: int = 0) -> str:
-    """Describe the cells that a standing program had read by `t` days, and explain the cell that changed most."""
+    """List the cells that a standing program reads at `t` days, and explain the one that changed most at the last tick."""
     wires = run.scenario.netlist or NetlistConfig.of("")
     program = next(program for program in programs(wires.net) if program.operation == operation)
     ticks = run.cells.filter(pl.col("rep") == rep)["t"].unique().sort()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Spells: TypeAlias = list[tuple[Ints, Array, Bools]]
 
 BLOCKS = 200
-MOST_CENSORED = 0.5  # no mean is reported if more than this share of spells outlasts the longest spell
+MOST_CENSORED = 0.5  # no mean is reported if a larger share of spells is estimated to outlast the longest one
 # above the usual 0.975, because a jackknife over few replications underestimates the spread
 LEVEL = 0.98
 

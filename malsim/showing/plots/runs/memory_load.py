@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) -> Sheet:
-    """Draw a table of triage policies, with one row of panels per scenario.
+    """Plot avoided errors, paired differences and review load of triage policies, with one row of panels per scenario.
 
     Left: errors avoided under the last budget. Middle: paired differences from the first policy, which can be significant
     even if the intervals on the left overlap. Right: a line per policy over the budgets, the share of turns that ended in a

@@ -54,9 +54,9 @@ def law_table(
 
 
 def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
-    """Draw a grid of verdicts with one row per memory and one column per cell.
+    """Draw a grid of verdicts with one row per memory and one column per duty.
 
-    `rows` has memory, cell and verdict. The verdict "not offered" is drawn as a blank field.
+    `rows` has memory, cell (name of the duty) and verdict. The verdict "not offered" is drawn as a blank field.
     """
     memories, cells = (rows[name].unique(maintain_order=True).to_list() for name in ("memory", "cell"))
     figure = sheet(2.6 + 0.2 * len(cells), 1.6 + 0.3 * len(memories))
@@ -84,7 +84,7 @@ NAMES = 4  # a point with more memories than this names only the first two and c
 
 
 def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:
-    """Plot each pair of prices as a point labelled with its memories. Prices above `most` are drawn at the edge."""
+    """Plot each memory's price of a lie against its price of the truth. Prices above `most` are drawn at the edge."""
     over = most + 2.0
     points = frame.with_columns(pl.col("truth", "lie").cast(pl.Float64).fill_null(over).clip(0.0, over))
     figure = sheet(9.0, 6.6)

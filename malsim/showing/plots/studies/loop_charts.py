@@ -135,7 +135,7 @@ TICKS = 24
 
 
 def cures(table: pl.DataFrame, response: pl.DataFrame, *, cell: str, title: str = "") -> Sheet:
-    """Draw the step response, the remaining amplitude and the settling time under each cure.
+    """Plot a cell's step response, remaining amplitude and settling time under each cure for its oscillation.
 
     `table` has cure, setting, verdict, amplitude, settling_time (ticks; null: never); `response` has cure, tick, effective.
     """

@@ -164,7 +164,7 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
 
 
 def _points(axes: Axes, scores: pl.DataFrame, *, single: bool) -> None:
-    """Draw the average run lengths with and without an episode."""
+    """Plot ARL1 (ticks to detect) against ARL0 (ticks to a false alarm), with one point per tripwire."""
     title = f"Average run lengths, {'one replication' if single else '95 % intervals'}; right and low is better"
     dress(axes, x="ARL0, ticks to a false alarm", y="ARL1, ticks to detect", title=title)
     axes.set_xscale("log")
@@ -248,7 +248,7 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
 
 
 def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, title: str = "") -> Sheet:
-    """Plot ARL1 against the smoothing gain, with one line per hold, the target, and the selected structure.
+    """Plot ARL1 (ticks to detect) against the smoothing gain, with one line per hold time, the target, and the selection.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ CONFIDENCE = 0.6  # stated confidence of the program claims written for ops
 
 
 class OpDraft(NamedTuple):
-    """Drafts of ops that wait for the gate: replication, cell, slot and kind of each op, and the mask of garbled texts."""
+    """Draft ops that await the gate's verdict: replication, cell, slot and kind of each op, and a mask of garbled texts."""
 
     turn: Turn
     rep: Ints

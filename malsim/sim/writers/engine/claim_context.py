@@ -45,20 +45,20 @@ class ShownRows:
         return ShownRows(self.row[rows], self.value[rows], self.effective[rows])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
-        """Expand to a table for `claims` claims, with these rows at the indexes `rows` and NONE everywhere else."""
+        """Expand to `claims` claims: these rows at the indexes in `rows`, and NONE for all other claims."""
         shape = (claims, self.row.shape[1])
         whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective
         return whole
 
     def best(self, mask: Bools) -> Ints:
-        """Return the column of the row in `mask` with the highest score (the best ranked in a tie), or NONE."""
+        """Return, for each claim, the column of the highest score within `mask` (the best-ranked line in a tie), or NONE."""
         worth = np.where(mask & (self.row != NONE), self.effective, -np.inf)
         column = worth.argmax(axis=1)
         return np.where(worth[np.arange(len(column)), column] > -np.inf, column, NONE)
 
     def pick(self, table: Ints, column: Ints) -> Ints:
-        """Return the entry of `table` in each claim's column, or NONE where the column is NONE."""
+        """Return, for each claim, the entry of `table` in the claim's `column`, or NONE if its `column` is NONE."""
         return np.where(column == NONE, NONE, table[np.arange(len(column)), np.maximum(column, 0)])
 
 
