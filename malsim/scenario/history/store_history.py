@@ -120,7 +120,7 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per millisecond with a write: the row number and day of its last write, and the memory's size.
+    """Return one row per millisecond with a write: the row number and day of its last write, and the memory's size then.
 
     If cells existed before the first write, as in an imported memory, the days on which they were created are instants.
     """

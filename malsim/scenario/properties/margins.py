@@ -76,7 +76,7 @@ class Margins:
         self._cache: dict[stl.Formula, Array] | None = {} if keep else None
 
     def at_start(self, formula: stl.Formula) -> Array:
-        """Return each replication's margin at the start: outermost windows begin on day 0, all else at the first tick."""
+        """Return the margins at the start: outermost windows begin on day 0; all other parts use the first tick."""
         start: Array
         match formula:
             case stl.Not(operand):

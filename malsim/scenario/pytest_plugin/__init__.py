@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare each setting both as a command-line option and as an ini option."""
+    """Declare the plugin's command-line options and ini options."""
     parser.addini("malsim_paths", "files and folders whose .toml files are all scenarios", type="args", default=[])
     texts = {"rules": ("FILE", "judge scenarios under these rules: a TOML file or a preset"),
              "memory": ("MODULE:FACTORY", "judge scenarios with your own memory, whose code is run")}  # fmt: skip

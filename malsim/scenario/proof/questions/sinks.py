@@ -84,7 +84,7 @@ def _targets(net: Net, name: str) -> str:
 
 
 def acts(net: Net, name: str) -> bool:
-    """Return whether a signal sets a flag or a pin of the loop instead of being only displayed."""
+    """Return whether a signal sets a flag or a pin of the loop, rather than only being displayed."""
     heads = tuple(LOOP_READS)
     return any(("-flags-" in end or end.startswith(heads)) for end in re.findall(r"[^ (),]+", _targets(net, name)))
 
@@ -112,7 +112,7 @@ def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswe
 
 
 def _severities(inquiry: Inquiry, sinks: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Check of each two severities that the milder can be on without the other, unless both are always equal."""
+    """Check that, of each two severities, the milder can be on without the other, or both are always equal."""
     net = inquiry.net
     ranked = {name: rank for name in sinks if net.signals[name].type == "bit" and (rank := _rank(net, name)) is not None}
     for mild, severe in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):

@@ -51,7 +51,7 @@ class Meaning:
         self._cache: dict[tuple[Any, int], Truth] = {}
 
     def at_start(self, formula: stl.Formula) -> Truth:
-        """Return the truth value at the start: outermost windows begin on day 0, all else is at the first tick."""
+        """Return the truth value at the start: outermost windows begin on day 0; all other parts use the first tick."""
         match formula:
             case stl.Not(operand):
                 return _opposite(self.at_start(operand))
