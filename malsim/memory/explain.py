@@ -33,12 +33,12 @@ _REST = {
 class Explanation:
     """Explanation of a cell's effective confidence on day `t`.
 
-    `terms` (name, value) sum to `effective` exactly, from left to right. `contributions` has one row per edge with a
-    weight: source, relation, weight, worth of the source, mass, and share, its part of the support or challenge term in
-    proportion to mass. `record` is that of the writer: claims (outcomes), contradicted, factor, and the number of outcomes
-    needed before the factor differs from 1. `overturned_by` is the further challenge mass that takes the cell below 0.5,
-    None if no mass can, 0 if it is below already. For a recorded run, `moved` is the last cause of a change, and `read_by`
-    lists the checks and wires that read the value (kind, name, address, place).
+    `terms` (name, value) sum exactly to `effective`, from left to right. `contributions` has one row per edge with a
+    weight: source, relation, weight, the source's `worth`, mass, term, and share (the edge's part of the term, in
+    proportion to mass). `record` is the writer's record: claims (outcomes), contradicted, factor, and the number of
+    outcomes needed for a factor other than 1. `overturned_by` is the additional challenge mass that takes the cell below
+    0.5: None if no mass can, 0 if it is below already. For a recorded run, `moved` is the last cause of a change, and
+    `read_by` lists the checks and wires that read the value (kind, name, address, place).
     """
 
     handle: str
@@ -107,10 +107,10 @@ class Explanation:
 class LawExplanation:
     """Explanation of a belief on day `t` under a law that scores items.
 
-    `evidence` has one row per part: term, its cell and writer (null without one) and log_odds. `terms` (term, value) sum to
-    `effective` (to 1e-15): the belief without evidence (`nothing`), then each part's share of the rest, in proportion to its
-    log odds. `chain` describes how the sum of log odds becomes the belief, `records` the number of claims behind each
-    writer's record.
+    `evidence` has one row per part: term, cell and writer (null if the part has none), and log_odds. `terms` (term, value)
+    sum to `effective` (to 1e-15): the belief without evidence (`nothing`), then each part's share of the rest, in
+    proportion to its log odds. `chain` describes how the sum of log odds becomes the belief, and `records` the number of
+    claims behind each writer's record.
     """
 
     handle: str

@@ -41,8 +41,8 @@ def effective_now(memory: Memory, rules: Rules | None = None) -> dict[int, float
 class Present(NamedTuple):
     """Memory as a reader sees it between two ticks.
 
-    `memory` has present scores in the rows `moved`, and those of the last tick elsewhere. `before` is the memory from which
-    the next tick starts. `record` holds the writers' records behind the present factors, None if no row moved; the writers
+    `memory` has current scores in the rows `moved`, and those of the last tick elsewhere. `before` is the memory from which
+    the next tick starts. `record` holds the writers' records behind the current factors, None if no row moved; the writers
     of `memory` have those of the last tick.
     """
 
@@ -55,11 +55,11 @@ class Present(NamedTuple):
 def present(memory: Memory, rules: Rules | None = None) -> Present:
     """Return the memory as readers see it before the next tick. Every interface reads through this function.
 
-    Without an admission since the last tick, scores are those of that tick. After an admission, every active cell of its
-    replication has the calibration, masses and effective that a tick would give it now; currency, salience, flags and
-    writers' counters are those of the last tick. The view is read-only: a claim, a tick or a save of it continues from
-    `before`, so reading never advances the memory. Under `reads = "last tick"`, and if beliefs come from a law or a netlist,
-    no scores change between ticks.
+    If nothing was admitted since the last tick, the scores are those of that tick. After an admission, every active cell of
+    the replication has the calibration, masses and effective confidence that a tick would give it now; currency, salience,
+    flags and writers' counters are those of the last tick. The view is read-only: a claim, a tick or a save continues from
+    `before`, so reading never advances the memory. Under `reads = "last tick"`, and if beliefs come from a law or a
+    netlist, scores do not change between ticks.
     """
     rules = rules or DEFAULT
     if memory.derived.view_of is not None:
@@ -138,8 +138,8 @@ def _stepped(memory: Memory, rows: Ints, rules: Rules, record: WriterRecords | N
 class Settled:
     """Result of repeating a tick on the same day until the scores settle.
 
-    `ticks` is their number. If not `settled`, the last states repeat with `period` (None: none found in the last 64 states);
-    `amplitude` is the largest swing of a cell over them, and `ringing` marks the cells that move.
+    `ticks` is the number of ticks. If not `settled`, the last states repeat with `period` (None: no period in the last 64
+    states); `amplitude` is the largest swing of a cell over them, and `ringing` marks the cells that move.
     """
 
     memory: Memory

@@ -46,8 +46,8 @@ def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
 def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
     """Return a mask of the cells that do not count for calibration: initial and lent cells, and answers to questions.
 
-    They are not bets of their writers; an answer to a question is replaced when the project changes, not because it was
-    wrong. Under `any`, the published reading, every cell is an outcome.
+    Such cells are not their writers' bets; an answer to a question is replaced because the project changes, not because it
+    was wrong. Under `any`, as published, every cell is an outcome.
     """
     origin = memory.column("origin")
     mask: Bools = LENT.take(origin)
@@ -93,9 +93,8 @@ def contradicted(memory: Memory, evidence_from: str, effective: Array | None = N
 def in_record(memory: Memory, rules: Rules) -> Bools:
     """Return a mask of the cells that count in their writers' records.
 
-    Under external evidence, only externally judged cells do.
-
-    External evidence judges a cell by superseding it, or by a supports or contradicts edge from an active cell.
+    With external evidence, only cells that external evidence judges count: by superseding the cell, or by a supports or
+    contradicts edge from an active cell.
     """
     outcomes = ~no_outcomes(memory, rules.evidence_from)
     if rules.evidence_from != "external" or rules.wrong_when == "lost":

@@ -1,7 +1,7 @@
 """Interface between the simulator and the memory under test, which is a graph of claims, a law or an adapter.
 
-A plant holds the settings; its state is passed to each call and returned by it. Claims are inputs, verdicts outputs, and a
-view shows the items.
+The memory under test (`Plant`) holds the settings; its state is passed to each call and returned by it. Claims go in,
+verdicts come out, and a view shows the items.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Vocabulary:
     """Names of a run's writers, objects and values. Claims refer to these names by index.
 
     `values` has one row per object; the index of a value is its position in that row. `lineages` names the model, vendor or
-    prompt of which each writer is an instance, "" for none; empty if unknown. `scopes` names the scope of each object, ""
-    for all scopes; empty without scopes.
+    prompt of which each writer is an instance ("" for none); empty if unknown. `scopes` names the scope of each object (""
+    for all scopes); empty without scopes.
     """
 
     writers: Sequence[str]
@@ -43,7 +43,7 @@ class Vocabulary:
 
     @property
     def pairs(self) -> Mapping[tuple[int, float], int]:
-        """Map from (index of the object, claimed number) to the index of the value.
+        """Map from (object index, claimed number) to the index of the value.
 
         For a text value, the number is the index.
         """
@@ -76,11 +76,11 @@ class Edges:
 class Claims:
     """Batch of claims, one row each, in gate order (time, writer, sequence number).
 
-    `rep` is the index in the replications of the plant; `t` is in days; `writer`, `object` and `value` are indices in the
-    vocabulary, NONE without one; `stated` is the confidence, NaN without one; `verified` marks externally verified claims
-    (None: no claims). A claim without an object judges another claim; a plant without edges refuses it. `words` makes the
-    scripted claims in full (columns of `schema.CLAIMS`); `scripted` is the row of each claim there, NONE for a drawn claim.
-    `checked` passes a graph the claims as its gate has checked them before.
+    `rep` is the index of the replication in the memory; `t` is in days; `writer`, `object` and `value` are indices into the
+    vocabulary, NONE if absent; `stated` is the confidence, NaN if absent; `verified` marks externally verified claims
+    (None: no claims). A claim without an object judges another claim; a memory without edges refuses it. `words` builds the
+    complete scripted claims (columns of `schema.CLAIMS`); `scripted` is each claim's row there, NONE for a drawn claim.
+    `checked` returns the claims as a graph's gate has checked them before.
     """
 
     rep: Ints
@@ -104,9 +104,9 @@ class Claims:
 class Verdicts:
     """Verdict on each claim, as an index into `schema.VERDICT`, and the row of its item, NONE if the claim was refused.
 
-    The row of an absorbed claim is that of the item that absorbed it. `dropped` counts edges that the plant cannot store;
-    `issues` holds reasons of refusals by claim. `superseded` are rows that became inactive; `attenuated` marks claims that
-    count for less than stated; `account` makes events (t, rep, kind, subject, detail, cause) as a frame or as columns.
+    The row of an absorbed claim is that of the item that absorbed it. `dropped` counts edges that the memory cannot store;
+    `issues` maps refused claims to reasons. `superseded` holds rows that became inactive; `attenuated` marks claims that
+    count for less than stated; `account` builds events (t, rep, kind, subject, detail, cause) as a frame or as columns.
     """
 
     verdict: Ints
@@ -127,10 +127,11 @@ class Verdicts:
 class View:
     """Visible items of a memory, one row each. An item always keeps its row number; a removed item becomes inactive.
 
-    `rep` is an index of replications, `writer`, `object` and `value` are indices in the vocabulary (the value of an item may
-    change), `time` is that of the claim in days. `belief` is in [0, 1], None if the law has none; `rank` orders items and is
-    unbounded. With `leads` the earlier of two equal items leads; otherwise equal items tie. `columns` are further columns by
-    name. Absent parts are None here and null in frames. A view of items with edges, marks or records overrides the methods.
+    `rep` is the index of the replication; `writer`, `object` and `value` are indices into the vocabulary (an item's value
+    may change); `time` is that of the claim in days. `belief` is in [0, 1], None if the law has none; `rank` orders items
+    and is unbounded. With `leads` the earlier of two equal items leads; otherwise equal items tie. `columns` holds more
+    columns. Absent parts are None here and null in frames. A view of items with edges, marks or records overrides the
+    methods.
     """
 
     rep: Ints
@@ -166,8 +167,8 @@ class View:
     def order(self, rows: Ints, *, match: Array, degree: Array, reader: Ints, now: float) -> Array:  # noqa: ARG002  # for graphs
         """Return sort keys of the candidate items, grouped by `reader`. The largest key comes first, and −∞ hides an item.
 
-        `match` is 1 for an item about the topic of the reader's question, 2 for one about its object. By default only the
-        latter are shown, by rank.
+        `match` is 1 for an item about the topic of the reader's query and 2 for an item about its object. By default, only
+        items with a match of 2 are shown, by rank.
         """
         return np.where(match > 1.0, self.rank[rows], -np.inf)
 

@@ -75,8 +75,8 @@ RecordsJoin = Literal["apart", "one"]
 class Rules:
     """Rules of one memory. `Rules()` holds malsim's defaults, `Rules.recall_v5()` those of the reference implementation.
 
-    Times are in days, or text with its unit (`tau_volatile="36h"`); confidences and masses' weights are pure numbers. A
-    value outside its bounds raises `RulesError` naming the rule, what was given and what is allowed.
+    Times are in days, or texts with a unit (`tau_volatile="36h"`); confidences and the weights of masses are pure numbers.
+    A value out of bounds raises a `RulesError` that names the rule, the given value and the allowed values.
 
     >>> Rules(challenge_ceiling=1.5)
     Traceback (most recent call last):

@@ -26,8 +26,8 @@ def log_ratio(
 ) -> tuple[float, Array, Ints]:
     """Return the parts of log P(value) / P(rival): the prior, each claim's term, and the claims' rows.
 
-    Unless pinned, prior and terms sum to log P(value) / P(rival). In the closed form values are classes, in the open form
-    items of the object; a rival of -1 is an unclaimed value.
+    Unless pinned, prior and terms sum to the log ratio. In the closed form, values are classes; in the open form, they are
+    items of the object, and a rival of -1 is an unclaimed value.
     """
     claims = np.flatnonzero(evidence.object == object_)
     if evidence.item_object is None:

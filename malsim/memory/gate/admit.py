@@ -53,9 +53,9 @@ def admit(
 ) -> Admission:
     """Pass claims through the gate in order of time, writer and sequence number.
 
-    A batch has the same result as its claims one by one. A claim is admitted, deduplicated (an active cell states the same)
-    or refused, with the path of every issue; stored claims are never lost. Of a claim refused by the screen only the writer,
-    the time, the field and the kind of finding are kept.
+    A batch has the same result as its claims passed one by one. A claim is admitted, deduplicated (an active cell states
+    the same) or refused with the path of every issue. Stored claims are never lost. For a claim that the screen refuses,
+    only the writer, the time, the field and the kind of finding are kept.
 
     Parameters
     ----------

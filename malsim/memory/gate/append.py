@@ -35,8 +35,8 @@ class BatchResult:
     """Memory after a batch of claims, and the cell that each claim became or restated.
 
     `row` is the cell that each claim became or restated, NONE if refused. Edges from `first_edge` on are new, and
-    `edge_claim` holds their claims. `demotions` holds (row, claim) of each superseded cell and the claim that superseded it,
-    `walk` (claim, row) of each edge of non-zero weight, as written.
+    `edge_claim` holds their claims. `demotions` holds (row, claim): each superseded cell and the claim that superseded it.
+    `walk` holds (claim, target row) for each edge of non-zero weight, as written.
     """
 
     memory: Memory

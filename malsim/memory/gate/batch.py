@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Batch:
     """Batch of claims in gate order, with their edges.
 
-    An id is the row of a present cell, or `cells` + the index of a claim. For each claim: `sound` means without issues;
+    An id is the row of an existing cell, or `cells` + the index of a claim. For each claim: `sound` means without issues;
     `group` is the first claim with which it is compared, `content` the first with equal content; `restated` is the active
-    cell with equal content, `compared` the cell it is compared with, `owner` the cell that has its handle or key (NONE
-    without one); `fresh` claims become active cells; `handle_name` and `key_name` number the `names` in the batch. For each
-    edge: its `claim`, the `code` of its relation, and its target as `target_row` of a present cell and as `target_name`.
-    `writer` is the row of each claim's writer, where new writers follow in order of appearance; for each writer, `factor` is
-    the calibration factor, and `grounded` means enough outcomes for calibration.
+    cell with equal content, `compared` the cell with which it is compared, `owner` the cell that has its handle or key
+    (NONE if there is none); `fresh` claims become active cells; `handle_name` and `key_name` number the `names` in the
+    batch. For each edge: its `claim`, the `code` of its relation, and its target as `target_row` of an existing cell and as
+    `target_name`. `writer` is the row of each claim's writer; new writers follow in order of appearance. For each writer,
+    `factor` is the calibration factor, and `grounded` means enough outcomes for calibration.
     """
 
     memory: Memory

@@ -1,6 +1,6 @@
 """Checks on the fields of a claim (`CHECKS`) and of an edge (`EDGE_CHECKS`).
 
-A run that holds claims as numbers with a table of texts has that table checked once.
+A run that stores its claims as numbers, with a table of texts, has that table checked only once.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ LAST_REPLICATION = 1_000_000
 class Check(NamedTuple):
     """Check of one field: the columns to read, a function that marks invalid rows, the field's path, and the error message.
 
-    A word is read as its index in `schema.WORDS` (NONE for an unknown word), an absent number as NaN, and a number given as
-    NaN as infinite. A path that ends in `[]` refers to the items of a list. An `optional` check passes where the first
-    column that it reads is null.
+    A word is read as its index in `schema.WORDS` (NONE if unknown), an absent number as NaN, and a number given as NaN as
+    infinity. A path that ends in `[]` refers to the items of a list. An `optional` check passes where its first column is
+    null.
     """
 
     reads: tuple[str, ...]

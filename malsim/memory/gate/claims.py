@@ -42,8 +42,8 @@ _ARRAYS = {name: _NUMBERS.get(kind, object) for name, kind in schema.CLAIMS.item
 def as_claims(claims: Claims) -> pl.DataFrame:
     """Return claims with every column of `schema.CLAIMS`, in gate order: sorted by time, writer and sequence number.
 
-    An absent column takes its default, and so does a null in `rep`, `t`, a flag or a word; the default `kind` is that of the
-    handle. Raises `DataError` for a column that is unknown or of the wrong type.
+    An absent column gets its default, as does a null in `rep`, `t`, a flag or an enumerated field. The default `kind` is
+    that of the handle. Raises `DataError` for a column that is unknown or has the wrong type.
     """
     if not isinstance(claims, pl.DataFrame):
         return read_claims(claims).frame()
@@ -158,7 +158,7 @@ def from_mappings(rows: Mapping[str, Any] | Sequence[Any], *, null_is_absent: bo
     """Read claims from mappings as loaded from JSON or TOML.
 
     A value of the wrong type becomes null and is listed as an issue. A row that is not a mapping counts as empty. Flags may
-    be in a table `flags`. A null counts as an absent field if `null_is_absent`, else as a value of the wrong type.
+    be in a table `flags`. A null counts as an absent field if `null_is_absent`, otherwise as a value of the wrong type.
 
     >>> from_mappings([{"title": 3, "writer": "ann"}])["issues"].to_list()
     [[{'path': 'title', 'message': 'must be text'}]]

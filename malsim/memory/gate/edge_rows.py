@@ -30,7 +30,7 @@ def edges_of(
 ) -> tuple[LazyRows, Ints, tuple[Ints, Ints]]:
     """Return the new edges of the accepted claims, including the reverse edges of mutual ones, and the claim of each edge.
 
-    The third result is (claim, row of the target) of each edge of non-zero weight, as written.
+    The third result holds (claim, target row) for each edge of non-zero weight, as written.
     """
     keep = _keep_mask(batch, outcome, rules)
     weighs = keep & (checked.edges.column("weight") != 0.0)

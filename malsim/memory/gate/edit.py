@@ -41,7 +41,7 @@ _COLUMNS: dict[str, tuple[pl.DataType | type[pl.DataType], object]] = {
 def connect(memory: Memory, edges: pl.DataFrame | Sequence[Mapping[str, Any]], rules: Rules | None = None) -> Admission:
     """Add edges (rep, t, writer, source, relation, target, weight, mutual) between cells named by handle or key.
 
-    The default weight is that of the relation; `mutual` adds the reverse edge too. An edge is refused if an end names no
+    The default weight is that of the relation; `mutual` also adds the reverse edge. An edge is refused if an end names no
     cell, if both ends name the same cell, if its weight has the wrong sign or size, or if it exists already. These edges
     never supersede a cell. The verdicts are the edges with `verdict` and `issues`. Raises `DataError` for unknown columns.
     """
@@ -151,10 +151,10 @@ def update(
     """Rewrite stored fields of a cell that are not part of the claim itself.
 
     The fields are body, summary, topics, entities, source_refs, verification, stability, expires and reverify. A change
-    reinforces the cell unless `reinforced_by` is nothing: `touched` becomes `now` (days) and currency c0. To change kind,
-    writer, title or confidence, supersede the cell. Texts are screened as those of claims, and `verification` needs a
-    `writer`. Raises `UsageError` for another field, for a finding of the screen (its kind and the field, never the text),
-    for an immutable cell, and for a `now` that is not a finite number.
+    reinforces the cell unless `reinforced_by` is "nothing": `touched` becomes `now` (days), and currency becomes c0. To
+    change the kind, writer, title or confidence, supersede the cell. Texts are screened like those of claims, and
+    `verification` needs a `writer`. Raises `UsageError` for any other field, for a finding of the screen (naming its kind
+    and the field, never the text), for an immutable cell, and for a `now` that is not a finite number.
     """
     rules, now, memory = rules or Rules(), finite(now, where="now"), memory.recorded
     mask = _mask_of(memory, handle, rep, rules, immutable_only=True)

@@ -1,7 +1,7 @@
 """Resolution of a batch's references: duplicate claims, targets of edges, and the claim at which the batch must be split.
 
-A batch has the same result as its claims one by one. Whether a claim becomes a cell depends on its targets, and so on
-earlier claims only; iterating over the whole batch therefore converges to the one solution. Ids are as in `Batch`.
+A batch has the same result as its claims processed one by one. Whether a claim becomes a cell depends on its targets, and
+therefore only on earlier claims, so iterating over the whole batch converges to the only solution. `Batch` defines ids.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Resolution:
     """Outcome of each claim and each edge of a batch.
 
     `source` is the id of the cell that a claim became or restated, `compared` that of the cell it was compared with (NONE
-    without one), `target` that of an edge's target. `refused` has a mask of edges per message in REFUSALS; `dropped` marks
-    the edges without which their claim is admitted, `name_taken` the claims whose handle or key another cell has.
+    if none), `target` that of an edge's target. `refused` has a mask of edges per message in REFUSALS; `dropped` marks
+    edges left out of an admitted claim, `name_taken` claims whose handle or key another cell has.
     """
 
     accepted: Bools
@@ -143,7 +143,7 @@ CONTRADICTS = RELATIONS.index("contradicts")
 def replacements(memory: Memory, checked: Validated, batch: Batch, outcome: Resolution, rules: Rules) -> Demotions:
     """Return the cells that a batch supersedes, either by a `supersedes` edge or because a writer contradicts its own cell.
 
-    The first claim that reaches an active cell supersedes it; later ones only join its chain.
+    The first such claim about an active cell supersedes it; later ones only join its chain.
     """
     explicit = (batch.code == SUPERSEDES) & ~(batch.by_handle & (rules.supersede_name == "key"))
     corrects = _corrects(memory, checked, batch, outcome)
@@ -184,10 +184,8 @@ def first_dependent(
 ) -> int | None:
     """Return the first claim whose outcome may depend on earlier claims, so that the batch must be split before it.
 
-    Return None if there is no such claim.
-
-    Such claims are compared with a cell that the batch supersedes, name a cell whose name is generated in this batch, or, if
-    the rules allow it, reuse a key.
+    Return None if there is no such claim. A dependent claim is compared with a cell that the batch supersedes, names a cell
+    whose name is generated in this batch, or, if the rules allow it, reuses a key.
     """
     parts = [_compared_with_superseded(batch, outcome, demotions), _generated_names(memory, checked, batch, outcome)]
     if batch.rules.reused_keys != "refused":

@@ -1,6 +1,6 @@
 """Screen for credentials, and for personal data in public claims.
 
-It reports the field and the kind of finding, never the text.
+The screen reports the field and the kind of finding, never the text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MANY = 50  # above this number of texts, one polars query is faster than one reg
 class Formats(NamedTuple):
     """Formats to detect: a pattern that matches every suspect text, and a function that returns the kind of finding or None.
 
-    Texts that match `harmless` as a whole have no finding.
+    A text that matches `harmless` completely has no finding.
     """
 
     candidate: re.Pattern[str]

@@ -34,7 +34,7 @@ _Value = TypeVar("_Value")
 def recompute(result: BatchResult, outcome: Resolution, factors: Mapping[str, float], rules: Rules) -> BatchResult:
     """Recompute a batch claim by claim: set the calibration factor of each new cell, and update the targets of its edges.
 
-    `factors` replace the records of the writers.
+    `factors`, keyed by writer, are used instead of the writers' records.
     """
     memory = result.memory
     state = _State.of(result, result.row[outcome.created], rules)

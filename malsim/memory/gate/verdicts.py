@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 class GateResult:
     """Verdicts on a batch in gate order, and the memory after the batch.
 
-    For each claim: `rep`, `verdict` (index in `schema.VERDICT`), `row` (of the cell that it became or restated, NONE without
-    one), `attenuated` (its confidence was capped, or its writer's factor is below 1). `superseded` holds the rows of the
-    superseded cells. `texts` makes the verdicts in full, part by part.
+    For each claim: `rep`, `verdict` (index in `schema.VERDICT`), `row` (the cell that it became or restated, NONE if there
+    is none), and `attenuated` (it was capped, has a note, lost an edge, or has a calibration factor below 1). `superseded`
+    holds the rows of the superseded cells. `texts` builds the complete verdicts in parts.
     """
 
     memory: Memory

@@ -27,7 +27,7 @@ def ratio(part: Array | Ints, whole: Array | Ints) -> Array:
 def rounded(values: Array, digits: int) -> Array:
     """Round each number from its exact binary value, as `round(value, digits)` does.
 
-    `numpy.round` multiplies first, and so rounds 1.0005 up although its exact value is below the half.
+    `numpy.round` multiplies first, so it rounds 2.675 up although the exact binary value is below the half.
 
     >>> rounded(np.array([2.675, 1.005]), 2).tolist(), np.round(np.array([2.675, 1.005]), 2).tolist()
     ([2.67, 1.0], [2.68, 1.0])

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 class Derived:
     """Derived structures of a memory, built on demand and passed on to every later memory for which they remain valid.
 
-    `wiring_before` is the wiring of a memory with fewer edges, and their number; `view` holds the rules and the view that
-    `law_steps.present` last returned; `view_of` is set in such a view: its moved rows, the memory behind it and the records;
-    `search` is the database that a push searches.
+    `wiring_before` holds the wiring of a memory with fewer edges, and their number; `view` holds the rules and the view
+    that `law_steps.present` last returned; `view_of` is set in such a view and holds its moved rows, the memory behind it
+    and the records; `search` is the database that a push searches.
     """
 
     wiring: Wiring | None = None
@@ -59,9 +59,9 @@ class Derived:
 class Memory:
     """Immutable graph of claims. Functions that change a memory return a new one.
 
-    The frames are made on demand: `cells` has one row per cell, in the order of admission; `edges` refers to cells by row;
-    `writers` has one row per writer. The column `rep` separates independent replications in one graph. Columns:
-    `malsim.memory.schema`.
+    The frames are built on demand: `cells` has one row per cell, in order of admission; `edges` refers to cells by row
+    number; `writers` has one row per writer. The column `rep` separates independent replications in one graph.
+    `malsim.memory.schema` lists the columns.
 
     >>> Memory.empty().cells.height
     0
@@ -279,6 +279,6 @@ class Memory:
     def head(self, handle: str, *, rep: int = 0) -> str:
         """Return the handle of the live head of a cell's version chain.
 
-        If two cells superseded the same cell, the head is that of the better calibrated writer, then the newer one.
+        If two cells superseded the same cell, the head is that of the better calibrated writer, then the newer cell.
         """
         return str(self.cells["handle"][self.chain(self.row(handle, rep=rep))[-1]])

@@ -63,7 +63,7 @@ def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
 def to_array(series: pl.Series) -> NDArray[Any]:
     """Return a column of cells, edges or claims as an array. Enumerated words are replaced with their codes.
 
-    A null becomes NaN or NONE, and None among texts and lists.
+    A null becomes NaN or NONE, or None in texts and lists.
 
     >>> to_array(pl.Series("status", ["annexed", "active"])).tolist(), to_array(pl.Series("successor", [4, None])).tolist()
     ([2, 0], [4, -1])
@@ -146,9 +146,9 @@ def rank_within_group(group: NDArray[Any]) -> NDArray[np.int64]:
 class LazyRows:
     """Rows whose columns and frame are built on demand.
 
-    Arrays in `at_hand` are as `to_array` returns them, and `make` returns further ones by name. The frame is `source` or the
-    result of calling it; without a source it is made of the columns in `kinds`, from `series` where that returns one, else
-    from the arrays. Columns in `blank` are known to hold only nulls.
+    Arrays in `at_hand` have the form that `to_array` returns, and `make` returns more by name. The frame is `source` or the
+    result of calling it; without a source, it is built of the columns in `kinds`, from `series` where that returns a
+    series, otherwise from the arrays. Columns in `blank` are known to hold only nulls.
     """
 
     height: int

@@ -164,8 +164,8 @@ LONGEST_TAG = 16
 def name_cells(index: Index, present: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
     """Return the key and handle of each new cell, and a list of these names if any is not generated from an ordinal.
 
-    `present` holds the replications of the present cells. A generated handle depends only on the number of cells in its
-    replication, so a replication has the same handles whatever other replications run with it.
+    `present` holds the replications of the existing cells. A generated handle depends only on the number of cells in its
+    replication, so a replication has the same handles whichever other replications run with it.
     """
     reps = claims.column("rep")
     ordinal = rank_within_group(reps) + np.bincount(present, minlength=int(reps.max(initial=0)) + 1)[reps]

@@ -1,7 +1,7 @@
 """Tombstones: marks of rejected or erased cells, and digests of the values that the gate refuses from then on.
 
-A fact is a replication (in a store, a scope), an object and the value stated about it, or else the words of the title. Facts
-are compared after look-alike letters are replaced (`malsim.base.screen.look_alikes`); a paraphrase is another fact.
+A fact is a replication (in a store, a scope), an object, and the value stated about it or, without a value, the title.
+Facts are compared after look-alike letters are replaced (`malsim.base.screen.look_alikes`); a paraphrase is another fact.
 """
 
 from __future__ import annotations
@@ -138,11 +138,10 @@ def retract(
 ) -> tuple[Memory, Bools, Ints]:
     """Reject or erase `count` values, as far as the rules allow this person to do so.
 
-    Return the memory, a mask of the values for which this was allowed, and the erased rows.
-
-    `group` is the index of the value that each row states. Rejected cells have no effect any more; under
-    `corrections = "reject"` their values are refused from now on, and under `derived = "fall"` everything derived from them
-    is rejected too. Only writers of the value and verifiers may erase it.
+    Return the memory, a mask of the values for which this was allowed, and the erased rows. `group` is the index of the
+    value that each row states. Rejected cells no longer have any effect; under `corrections = "reject"` their values are
+    refused from now on, and under `derived = "fall"` everything derived from them is rejected too. Only writers of a value
+    and verifiers may erase it.
     """
     nothing = np.zeros(0, dtype=np.int64)
     forgets = request.do == "forget"
@@ -178,8 +177,8 @@ def rows_stating(memory: Memory, cells: Ints, wanted: Ints) -> tuple[Ints, Ints]
 def may_retract(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) -> Bools:
     """Return a mask of the groups of rows that `by` may retract, as a writer, as a verifier, or under `supersede_by`.
 
-    `group` numbers the groups from 0; the writer of one row of a group may retract all of it. Under `better_calibrated` the
-    person's record in that replication must exceed those of all writers of the group.
+    `group` numbers the groups from 0; the writer of one row of a group may retract the whole group. Under
+    `better_calibrated` the person's record in that replication must exceed those of all writers of the group.
     """
     count, names = int(group.max(initial=-1)) + 1, rules.verifiers.split()
     locked = memory.column("locked")[rows] | memory.column("immutable")[rows] if rules.locks == "enforced" else rows < 0

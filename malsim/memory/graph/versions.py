@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Versions:
     """Pairs of rows in which `new` replaces `old`, recorded as a successor or by a later `supersedes` edge.
 
-    Version numbers rise within a pair, so no chain is a circle; edges added without a claim do not raise them. `factor` is
-    the calibration factor of each cell's writer.
+    Version numbers increase within a pair, so no chain is circular; edges added without a claim do not increase them.
+    `factor` is the calibration factor of each cell's writer.
     """
 
     new: NDArray[np.int64]

@@ -28,10 +28,10 @@ _DAYS = ("created", "touched", "read", "valid_from", "valid_to", "rejected", "ex
 class Expanded:
     """Page of one opened cell.
 
-    `cell` holds its fields and `explanation` the terms of its effective confidence. `neighbours` has one row per edge
-    (direction in or out, relation, weight, handle, title, status, effective, writer), `versions` one row per version of its
-    chain (version, handle, title, status, created). `memory` is the memory after the read, in which the cell's salience is
-    higher. If a `field` was requested, only its value is printed.
+    `cell` holds the cell's fields and `explanation` the terms of its effective confidence. `neighbours` has one row per
+    edge (direction in or out, relation, weight, handle, title, status, effective, writer), `versions` one row per version
+    of its chain (version, handle, title, status, created). `memory` is the memory after the read, in which the cell's
+    salience is higher. If a `field` was requested, only its value is printed.
     """
 
     cell: dict[str, Any]

@@ -68,11 +68,11 @@ def mini_index(
 ) -> Push:  # fmt: skip
     """Return lines `[^]handle "title" conf(0.7!) eff(0.61) curr(0.9) sal(0.5) …` for the cells relevant to a query.
 
-    Candidates are active cells, and superseded cells that an active cell still supports, depends on or derives from; without
-    a query, all of them. They are ordered by `ranking.rank_score` over the 30 best matches (BM25) at `now` days (by default
-    the latest day in the memory); effective is that of `law_steps.present`, and `^` is set by `ranking.marked`. The rest of
-    the budget of words is used for sections: `surfaced`, the lines of firing signals (`malsim.netlist.shipped`), cells to
-    open, disputes, cells of low trust, and writers with too few outcomes.
+    Candidates are active cells, and superseded cells that an active cell still supports, depends on or derives from;
+    without a query, all of them. They are ordered by `ranking.rank_score` over the 30 best matches (BM25) on day `now`
+    (default: the latest day in the memory); effective confidence is that of `law_steps.present`, and `^` is set by
+    `ranking.marked`. The rest of the word budget is used for sections: `surfaced`, the lines of firing signals
+    (`malsim.netlist.shipped`), cells to open, disputes, cells of low trust, and writers with too few outcomes.
     """
     database = memory.derived.search
     if database is None:

@@ -1,8 +1,8 @@
 """Updates, corrections and erasures by people, each in one transaction.
 
-A correction retracts claims; a change of the world is a later claim. The writers of a claim may correct it, and so may the
-people whom the rules name (`verifiers`) or let supersede it (`supersede_by`). For anybody else a `UsageError` is raised, and
-the memory stays as it was.
+A correction retracts claims; a change of the world is a later claim. The writers of a claim may correct it, as may the
+people whom the rules name (`verifiers`) or allow to supersede it (`supersede_by`). For anyone else a `UsageError` is
+raised, and the memory stays as it was.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ _OF_ROWS = "IN (SELECT value FROM json_each(?))"
 def _purge(connection: sqlite3.Connection, rows: Ints, keys: list[str]) -> None:
     """Remove the texts of erased rows from every table except `cells`, and rebuild the full-text index.
 
-    `keys` are the keys of the rows before, under which importers store further fields.
+    `keys` are the previous keys of the rows, under which importers store additional fields.
     """
     within = json.dumps(rows.tolist())
     connection.execute(f"DELETE FROM rewritten WHERE cell {_OF_ROWS} AND field {_OF_ROWS}", (within, json.dumps(TEXTS)))
@@ -221,7 +221,7 @@ def _admit_instead(
 def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> Memory:
     """Erase the content of some cells and of everything derived from them, and refuse their facts from now on.
 
-    Erasing is final, so only writers of these rows and verifiers may, whatever `supersede_by` says.
+    Erasing is final, so only the writers of these rows and verifiers may do so, regardless of `supersede_by`.
     """
     _check_right(memory, rows, by, rules.replace(supersede_by="own"), now)
     return erase(memory, derived(memory, rows), now=now, facts=rows)

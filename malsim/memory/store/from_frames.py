@@ -22,7 +22,7 @@ ENDS = ("source", "target")
 def from_frames(cells: pl.DataFrame, edges: pl.DataFrame | None = None, writers: pl.DataFrame | None = None) -> Memory:
     """Build a memory from frames of cells, edges and writers, without passing them through the gate.
 
-    The frames `memory.cells`, `memory.edges` and `memory.writers` of a memory make an equal memory.
+    The frames `memory.cells`, `memory.edges` and `memory.writers` of a memory build an equal memory.
 
     Parameters
     ----------

@@ -81,9 +81,8 @@ def _rows_with_prefix(connection: sqlite3.Connection, prefixes: set[str]) -> set
 def rows_meant(connection: sqlite3.Connection, text: str, rep: int) -> set[int]:
     """Return the rows of the cells whose handle or key is `text`, and of their version chains.
 
-    A version or field may follow the name.
-
-    The set is empty without an exact match; finding a cell by a prefix of its handle takes the whole memory.
+    A version or field may follow the name. The set is empty without an exact match; finding a cell by a prefix of its
+    handle needs the whole memory.
     """
     names = {text, *(text.partition(sign)[0] for sign in "#-")}
     names |= {name.partition("@v")[0] for name in names}

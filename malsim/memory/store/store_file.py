@@ -40,8 +40,8 @@ FEW_TEXTS = 10_000  # up to this number of cells, their texts are loaded togethe
 class StoreFile:
     """Open file of a store, to be used in a `with` block.
 
-    Every change is one transaction: it is on disk when the call returns, or the file is as it was. A process that is killed
-    loses no change whose call had returned. Of two writing processes the second waits, up to `wait` seconds, and continues
+    Every change is one transaction: it is on disk when the call returns, or the file is unchanged. A process that is killed
+    loses no change whose call had returned. If two processes write, the second waits up to `wait` seconds and continues
     from what the first wrote.
 
     Parameters

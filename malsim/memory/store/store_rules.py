@@ -14,7 +14,7 @@ def store_rules(text: str | None) -> Rules:
 def as_person(rules: Rules, name: str) -> Rules:
     """Return rules under which this person may verify, correct and erase any writer's cells.
 
-    Raises `UsageError` for a name with blanks, because the rule `verifiers` separates names by blanks.
+    Raises `UsageError` for a name with spaces, because the rule `verifiers` separates names by spaces.
     """
     if not name or name.split() != [name]:
         raise UsageError("not a person's name", where="person", given=name, allowed="a name without spaces, such as ann")

@@ -54,8 +54,8 @@ def contradict_newer(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Add mutual contradictions with newer cells that a claim ignores. Return the claim (one row) and notes on these cells.
 
-    If the claim supersedes a cell that is superseded already, these are the active cells of that chain. With `mark_rivals`,
-    for a claim without edges, it is the newest other value of its object by another writer.
+    If the claim supersedes a cell that is already superseded, these are the active cells of that chain. With `mark_rivals`,
+    for a claim without edges, it is the newest other value of the object by another writer.
     """
     row = claim.row(0, named=True)
     edges, names, reason = row["edges"] or [], set[str](), "claims another value"
