@@ -64,7 +64,7 @@ def test_unknown_handle_error_suggests_similar_handles() -> None:
         explain(memory, "obs_aaab", t=0.0)
 
 
-def test_versions_count_from_first_to_head() -> None:
+def test_versions_are_numbered_from_first_to_head() -> None:
     chain = [
         claim(f"dec_000{i}", 0.7, edges=[{"relation": "supersedes", "target": f"dec_000{i - 1}"}] if i else [])
         for i in range(3)
@@ -125,7 +125,7 @@ def test_edges_without_a_claim_never_supersede() -> None:
     assert connect(after, edges).memory.edges.height == 3
 
 
-def test_restatement_matches_the_rewritten_body() -> None:
+def test_claim_with_the_rewritten_body_is_deduplicated() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, body="old")])
     after = update(memory, "dec_aaaa", now=1.0, body="new")
     again = [claim("dec_aaaa", 0.7, body=body) | {"handle": None, "kind": "dec"} for body in ("new", "old")]

@@ -47,7 +47,7 @@ def test_gate_deduplicates_claims_in_a_memory_from_frames() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=6), st.data())
 @settings(max_examples=25, deadline=None)
-def test_tick_equals_the_law_in_polars_expressions(stated: list[float], data: st.DataObject) -> None:
+def test_tick_matches_the_law_written_in_polars(stated: list[float], data: st.DataObject) -> None:
     count = len(stated)
     pairs = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda pair: pair[0] != pair[1])
     links = data.draw(st.lists(pairs, unique=True, max_size=8))

@@ -61,7 +61,7 @@ def _memories(steps: list[object], read_at: set[int]) -> list[Memory]:
 
 
 @given(st.lists(STEP, max_size=8), st.sets(st.integers(0, 7)))
-def test_incremental_index_equals_a_rebuild(steps: list[object], read_at: set[int]) -> None:
+def test_incremental_index_equals_a_rebuilt_index(steps: list[object], read_at: set[int]) -> None:
     memory = _memories(steps, read_at)[-1]
     fresh, wiring = Wiring.of(Table.of(memory.edges), memory.column("author")), memory.wiring
     worth = np.random.default_rng(len(steps)).random(memory.cells.height)

@@ -50,7 +50,7 @@ def store_of(folder: Path, files: dict[str, bytes]) -> Path:
     ],
     ids=["cut", "lost", "cut and copied", "left behind in a copy"],
 )
-def test_lost_or_cut_log_is_reported(
+def test_lost_or_truncated_log_is_reported(
     damage: Callable[[dict[str, bytes]], dict[str, bytes]], files: dict[str, bytes], tmp_path: Path
 ) -> None:
     with pytest.raises(StoreError, match=r"a\.sqlite-wal, was lost or cut"):

@@ -67,7 +67,7 @@ def test_search_finds_any_form_of_a_word_in_every_field() -> None:
     assert len(handles(memory)) == 8
 
 
-def test_order_follows_the_ranking_rules() -> None:
+def test_push_order_follows_the_ranking_rules() -> None:
     memory = pumps()
     memory.mini_index("pump")
     matches = memory.derived.search.execute("SELECT rowid, -rank FROM words WHERE words MATCH 'pump'").fetchall()
@@ -168,7 +168,7 @@ def test_push_states_the_number_of_outcomes_behind_calibration(monkeypatch: pyte
     assert memory.mini_index("", now=41.0).sections.unproven == ()
 
 
-def test_push_of_a_store_equals_that_of_its_memory(tmp_path: Path) -> None:
+def test_push_of_a_store_equals_the_push_of_its_memory(tmp_path: Path) -> None:
     memory = pumps()
     memory.save(tmp_path / "m.sqlite")
     with Store(tmp_path / "m.sqlite", write=False) as store:
@@ -185,7 +185,7 @@ def test_search_finds_only_the_new_words_of_a_rewritten_body(tmp_path: Path) -> 
         assert store.mini_index("impeller").cells["handle"].to_list() == ["obs_00a1"]
 
 
-def test_opened_cell_has_terms_neighbours_and_versions() -> None:
+def test_opened_cell_shows_terms_neighbours_and_versions() -> None:
     memory = pumps()
     opened = memory.expand("obs_00a1", now=41.0)
     assert opened.neighbours.select("direction", "relation", "handle").rows() == [

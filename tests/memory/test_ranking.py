@@ -62,7 +62,7 @@ def test_ranking_of_a_row_does_not_depend_on_other_rows(rows: list[Any], limit: 
 
 
 @given(st.data())
-def test_top_k_equals_a_full_sort(data: st.DataObject) -> None:
+def test_top_k_selection_equals_a_full_sort(data: st.DataObject) -> None:
     shape = (data.draw(st.integers(0, 4)), data.draw(st.integers(0, 12)))
     values = st.lists(st.sampled_from([0.0, 0.2, 0.4, 0.6]), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
     score, touched = (np.reshape(data.draw(values), shape) for _ in range(2))
@@ -107,5 +107,5 @@ def test_line_is_marked_for_any_kind_of_doubt(rows: list[Any]) -> None:
 
 
 @given(lines)
-def test_review_rule_marks_flagged_lines_only(rows: list[Any]) -> None:
+def test_review_rule_marks_only_flagged_lines(rows: list[Any]) -> None:
     assert marked(Rules(expand_when="review"), **columns(rows)).tolist() == [row[-1] for row in rows]

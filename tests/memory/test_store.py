@@ -51,7 +51,7 @@ def days_of(store: Store) -> Iterator[tuple[float, Memory]]:
     yield 7.0, store.tick(7.0)
 
 
-def test_every_kind_of_change_is_readable_as_of_its_day(path: Path) -> None:
+def test_state_after_every_kind_of_change_can_be_read_by_day(path: Path) -> None:
     with Store(path) as store:
         days = list(days_of(store))
     with Store(path, write=False) as store:
@@ -74,7 +74,7 @@ def test_day_before_the_first_save_shows_cells_created_by_then(path: Path) -> No
     assert Memory.open(path, at=5.0).cells["status"].to_list() == ["superseded", "active"]
 
 
-def test_verdicts_of_refused_claims_are_kept(path: Path) -> None:
+def test_verdicts_of_refused_claims_are_stored(path: Path) -> None:
     with Store(path) as store:
         batches = [claim("aaaa"), claim("bbbb", confidence=7)], [claim("cccc", title="claim aaaa"), {}]
         verdicts = pl.concat([store.admit(batch) for batch in batches])
@@ -82,7 +82,7 @@ def test_verdicts_of_refused_claims_are_kept(path: Path) -> None:
         assert store.memory.cells.height == 1
 
 
-def test_store_continues_from_another_process(path: Path) -> None:
+def test_another_process_can_continue_a_store(path: Path) -> None:
     with Store(path) as ours, Store(path) as theirs:
         for name in ("aaaa", "bbbb", "cccc", "dddd"):
             (ours if name in ("aaaa", "cccc") else theirs).admit([claim(name)])
@@ -163,7 +163,7 @@ def test_incomplete_store_is_refused_and_left_untouched(path: Path, kind: str) -
     assert [item.name for item in path.parent.iterdir()] == [path.name]
 
 
-def test_reading_a_missing_store_fails_and_creates_none(path: Path) -> None:
+def test_reading_a_missing_store_fails_and_creates_no_file(path: Path) -> None:
     with pytest.raises(StoreError, match="no such store"):
         Memory.open(path)
     with pytest.raises(StoreError, match="a folder"):

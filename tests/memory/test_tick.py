@@ -44,7 +44,7 @@ def test_mutual_dispute_settles_at_the_published_value(size: int, stated: float,
 @pytest.mark.parametrize(
     ("size", "stated", "low", "high"), [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)]
 )
-def test_mutual_dispute_oscillates_with_published_amplitude(size: int, stated: float, low: float, high: float) -> None:
+def test_mutual_dispute_oscillates_with_the_published_amplitude(size: int, stated: float, low: float, high: float) -> None:
     settled = settle(clique(size, stated), now=1.0, rules=PLAIN)
     assert (settled.settled, settled.period) == (False, 2)
     assert settled.amplitude == pytest.approx(high - low, abs=1e-3)
@@ -143,7 +143,7 @@ def test_writer_is_discounted_by_share_and_confidence_of_errors(wrong: int, tota
     assert memory.cells["calibration"].head(total).to_list() == pytest.approx([factor] * total)
 
 
-def test_only_the_brier_form_punishes_low_confidence() -> None:
+def test_only_the_brier_formula_penalises_low_confidence() -> None:
     memory, _ = admit(Memory.empty(), [claim(f"obs_{i:04x}", 0.6, writer="humble") for i in range(3)])
     assert tick(memory, 1.0).writers["calibration"][0] == 1.0
     assert tick(memory, 1.0, Rules(calibration="brier")).writers["calibration"][0] == pytest.approx(0.84)

@@ -66,7 +66,7 @@ def test_any_text_parses_as_an_address_or_raises_a_typed_error(text: str) -> Non
         ("a..b", "is empty"),
     ],
 )
-def test_invalid_address_error_gives_the_reason(text: str, message: str) -> None:
+def test_invalid_address_error_states_the_reason(text: str, message: str) -> None:
     with pytest.raises(AddressError, match=message):
         address(text)
 
@@ -138,7 +138,7 @@ def test_series_contains_every_value_in_order() -> None:
     assert evaluate("series(dec_0000.~supports.*-scores-eff)", FRAMES)["value"].to_list() == [[0.2, 0.3], [0.6, 0.9]]
 
 
-def test_rows_name_the_owner_of_each_value() -> None:
+def test_rows_name_the_cell_of_each_value() -> None:
     values = evaluate("cell-scores-eff", FRAMES, at=0.9)
     assert values.columns == ["t", "rep", "row", "value"]
     assert values["row"].to_list() == ["dec_0000", "dec_0001", "dec_0002", "dec_0003"]
@@ -169,7 +169,7 @@ def test_unknown_name_in_address_is_reported(where: str, message: str) -> None:
         evaluate(where, FRAMES)
 
 
-def test_replications_do_not_mix() -> None:
+def test_values_of_different_replications_do_not_mix() -> None:
     both = pl.concat([CELLS, CELLS.with_columns(rep=pl.lit(1, pl.Int64), effective=pl.col("effective") / 2)])
     edges = pl.concat([EDGES.with_columns(rep=pl.lit(0, pl.Int64)), EDGES[:1].with_columns(rep=pl.lit(1, pl.Int64))])
     values = evaluate("mean(dec_0000.~supports.*-scores-eff)", Frames(both, edges))
@@ -238,7 +238,7 @@ def test_ambiguous_handle_prefix_is_refused_in_a_netlist() -> None:
     assert [(fault.line, fault.problem) for fault in error.value.faults] == [(5, problem), (7, problem)]
 
 
-def test_expand_accepts_the_same_addresses() -> None:
+def test_expand_accepts_handle_prefixes_and_field_addresses() -> None:
     memory = load(TWO).memory
     assert memory.expand("dec_a3").cell["handle"] == memory.expand("a3ee").cell["handle"] == "dec_a3ee"
     values = [str(memory.expand(f"dec_a3ee{path}")) for path in ("#scores.eff", "-scores-eff", "#flags.pinned")]

@@ -25,7 +25,6 @@ HELD = 'dec_signals_a2b7 "signals" conf(.6)\nobs_9c1f "noise" conf(.6)\n'
 
 
 def run(text: str, inputs: list[dict[str, Any]], *, names: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    """Return the values of the named signals after each of several scans of an empty memory."""
     engine = Engine(link(parse(text)))
     memory = Memory.empty()
     state = engine.start(memory)
@@ -58,7 +57,7 @@ def test_published_tripwire_trips_latches_and_resets() -> None:
     assert review == [False] * 3 + [True] * 5 + [False] * 2
 
 
-def test_reader_scheduled_before_writer_is_a_tick_late() -> None:
+def test_reader_scheduled_before_its_writer_is_one_tick_late() -> None:
     text = "loadrt scale names=a,b\nsetp a.gain 1\nsetp b.gain 1\nnet x clock.days > a.in\nnet y a.out > b.in\nnet z b.out\n"
     days = [{"clock.days": float(day)} for day in range(1, 5)]
     in_order = run(text + "addf a tick\naddf b tick", days, names=("y", "z"))
@@ -204,7 +203,7 @@ def test_replication_has_the_same_signals_alone_and_in_a_batch(batches: list[lis
             np.testing.assert_array_equal(mine, single.signals[name])
 
 
-def test_scan_leaves_inputs_unchanged_and_resumes() -> None:
+def test_scan_leaves_its_inputs_unchanged_and_can_be_repeated() -> None:
     claim = {"rep": 0, "writer": "ann", "kind": "obs", "title": "a", "body": "", "confidence": 0.3, "topics": ["x"]}
     (memory,) = memories([[claim]])
     engine = Engine(link(parse(EVERY_DOMAIN)))

@@ -111,7 +111,7 @@ def test_line_over_the_length_limit_is_refused_with_its_position() -> None:
         parse("é" * (LIMITS["file_bytes"] // 2 + 1))
 
 
-def test_long_text_is_wrapped_and_reads_back() -> None:
+def test_long_text_is_wrapped_and_reads_back_unchanged() -> None:
     body = Body("\\" * 30_001 + "漢" * 70_000 + "\\" + "\n" * 40_000 + " end")
     text = render([body])
     assert max(len(line.encode()) for line in text.split("\n")) <= LIMITS["line_bytes"]

@@ -38,7 +38,7 @@ def message_of(top: Path) -> str:
     return str(refused.value)
 
 
-def test_source_cannot_leave_the_folder(tmp_path: Path) -> None:
+def test_source_cannot_include_files_outside_the_folder(tmp_path: Path) -> None:
     (tmp_path / "secret.malnet").write_text("addf x tick")
     inside = tmp_path / "in"
     inside.mkdir()

@@ -103,7 +103,7 @@ def test_hal_text_translates_to_statements_that_link() -> None:
         max_size=12,
     )
 )
-def test_any_lines_translate_or_are_refused(lines: list[str]) -> None:
+def test_any_hal_lines_are_translated_or_refused(lines: list[str]) -> None:
     try:
         hal = read_hal("\n".join(lines))
     except NetlistError as error:
@@ -231,7 +231,6 @@ def test_sizes_of_debounce_groups_and_weighted_sums_are_read() -> None:
 
 
 def hal_text(about: dict[str, Any]) -> str:
-    """Return a recorded netlist as `.hal` text."""
     rates = sorted({1, *about["every"].values()})
     threads = " ".join(f"name{n}=t{rate} period{n}={round(about['period_ns'] * rate)}" for n, rate in enumerate(rates, 1))
     arguments = [" ".join(f"{key}={value}" for key, value in load["args"].items()) for load in about["loadrt"]]

@@ -114,7 +114,6 @@ SHRAPNEL = [
 
 
 def shipped() -> list[str]:
-    """Return the text of every netlist shipped with malsim and its scenarios."""
     root = Path(malsim.__file__).parents[1]
     files = [*root.glob("malsim/netlist/shipped/*.malnet"), *root.glob("scenarios/*.malnet")]
     tables = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(root.glob("scenarios/*.toml"))]

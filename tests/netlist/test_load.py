@@ -49,7 +49,6 @@ disputes: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    """Draw a memory with claims, ticks, disputes, corrections and edges that belong to no claim."""
     memory = Memory.empty()
     for day in (10.0, 60.0):
         made = draw(st.lists(claims, max_size=4))
@@ -107,7 +106,7 @@ def test_published_example_loads_into_a_memory_of_its_neighbours() -> None:
     assert [fault.words for fault in refused.value.faults] == ["dec_signals_a2b7", "obs_9c1f"]
 
 
-def test_all_published_edge_forms_load_the_same() -> None:
+def test_all_published_edge_notations_load_the_same_edge() -> None:
     forms = ["dec_a3ee supports> obs_9c1f (+.6)", "dec_a3ee supports->obs_9c1f(.6)", "obs_9c1f supports< dec_a3ee(0.6)"]
     cells = 'dec_a3ee "a"\nobs_9c1f "b"\n'
     loaded = [load(cells + form).memory.edges for form in forms]

@@ -52,7 +52,7 @@ def test_mutual_edge_counts_once_for_criticality(*, mutual: bool) -> None:
 
 
 @pytest.mark.parametrize("pair", [(0.1, 0.7), (0.3, 0.7), (0.2, 0.6), (0.1, 0.6)])
-def test_edges_that_cancel_out_are_not_miswired(pair: tuple[float, float]) -> None:
+def test_edges_that_cancel_out_are_not_reported_as_miswired(pair: tuple[float, float]) -> None:
     little, much = pair
     edges = [("contradicts", little, "a"), ("supports", much, "b"), ("contradicts", much, "c")]
     others = (
@@ -75,7 +75,7 @@ def test_isolation_fires_at_0_8_and_ready_gate_at_0_2() -> None:
     assert firing("dependency-rot", tasks, 6.0) == []
 
 
-def test_input_named_type_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_called_type_can_be_set(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["op", "biquad", "--param", "type=2"]) == 0
     assert capsys.readouterr().out.startswith("biquad:")
 

@@ -73,7 +73,7 @@ def test_lines_fit_the_budget_and_omitted_lines_are_counted(words: list[list[int
         assert len(within.of(index)) == count + bool(within.more[index])
 
 
-def test_push_shows_surfaced_signals_only(run: Run) -> None:
+def test_push_shows_only_surfaced_signals(run: Run) -> None:
     lines = run.events.filter(pl.col("kind") == "surfaced")
     assert lines["cause"].str.starts_with("time-to-stale.fires(").all()
     assert lines["detail"].str.contains("queue for a refresh before decay bites").all()
@@ -99,7 +99,7 @@ def test_reader_opens_the_cell_named_in_a_line(run: Run) -> None:
     assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height
 
 
-def test_single_replication_has_the_same_events(run: Run) -> None:
+def test_replication_run_alone_has_the_same_events(run: Run) -> None:
     alone = run.replication(1).events
     both = run.events.filter(pl.col("rep") == 1)
     kinds = pl.col("kind").is_in(["surfaced", "expanded", "pushed"])

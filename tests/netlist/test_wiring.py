@@ -28,7 +28,7 @@ def faults(text: str) -> list[str]:
     return [str(fault) for fault in refused.value.faults]
 
 
-def test_published_tripwire_links() -> None:
+def test_published_tripwire_links_without_faults() -> None:
     net = link(parse(PUBLISHED))
     assert {name: instance.sheet.name for name, instance in net.instances.items()} == {
         "weak": "watch", "stale": "watch", "either": "or2", "alarm": "latch", "severity": "ladder"
@@ -173,6 +173,6 @@ net claims stale.in < mean(writer-claims)
 
 
 @given(st.lists(st.sampled_from((BASE + PUBLISHED).splitlines()), max_size=30))
-def test_any_lines_link_or_report_positions(lines: list[str]) -> None:
+def test_any_lines_link_or_are_reported_with_positions(lines: list[str]) -> None:
     _, problems = linked(parse("\n".join(lines)))
     assert all(fault.line and fault.column for fault in problems)

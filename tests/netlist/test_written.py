@@ -58,7 +58,7 @@ def test_claimed_program_runs_from_the_next_tick() -> None:
     ]  # fmt: skip
 
 
-def test_witness_of_a_program_is_admitted_by_the_gate() -> None:
+def test_claim_made_by_a_program_is_admitted_by_the_gate() -> None:
     made = run(scenario(TOML + "[netlist]\ntext = '# programs only'\nderive = true\n"))
     witness = made.memory.cells.filter(pl.col("writer").str.starts_with("program:"))
     assert witness["created"].to_list() == [7.0]

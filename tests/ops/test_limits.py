@@ -16,7 +16,6 @@ VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
 
 
 def run(op: str, columns: dict[str, Any], settings: dict[str, Any] | None = None, *, tick: str = "6h", **sizes: int) -> Any:
-    """Run an op on a single row and return its outputs."""
     sheet = ops.load(op, **sizes)
     stream = {pin: np.asarray(values)[:, np.newaxis] for pin, values in columns.items()}
     _, result = ops.run(sheet, ops.start(sheet, 1, settings), stream, tick=tick)
@@ -142,7 +141,7 @@ GATES: dict[str, Any] = {"and": all, "or": any, "nand": lambda bits: not all(bit
 @pytest.mark.parametrize(
     "name", ["and2", "and3", "and4", "and5", "or2", "or3", "or4", "or5", "xor2", "xor3", "nand2", "nor2"]
 )
-def test_gate_equals_its_truth_table(name: str) -> None:
+def test_gate_matches_its_truth_table(name: str) -> None:
     rows = list(product([False, True], repeat=int(name[-1])))
     columns = {f"in-{n}": [row[n] for row in rows] for n in range(len(rows[0]))}
     assert run(name, columns)["out"].tolist() == list(map(GATES[name[:-1]], rows))

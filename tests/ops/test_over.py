@@ -44,7 +44,7 @@ def looped(frame: pl.DataFrame, name: str, settings: dict[str, Any], tick: str) 
 
 @pytest.mark.parametrize(("name", "settings"), CASES)
 @given(rows=ROWS)
-def test_over_equals_a_loop_over_groups(name: str, settings: dict[str, Any], rows: list[Any]) -> None:
+def test_op_over_a_frame_equals_a_loop_over_groups(name: str, settings: dict[str, Any], rows: list[Any]) -> None:
     frame = pl.DataFrame(rows, schema={"rep": pl.Int64, "cell": pl.String, "x": pl.Float64, "_": pl.Boolean}, orient="row")
     answer = ops.over(frame, name, x="x", by=["rep", "cell"], tick="1h", **settings)
     assert answer.select(frame.columns).equals(frame)
@@ -155,7 +155,7 @@ def test_keys_may_be_null_and_columns_may_have_any_name() -> None:
     assert ops.over(frame, "smooth", x="step", by=["row", ""], gain=0.5)["out"].to_list() == [0.5, 0.5, 0.75]
 
 
-def test_run_refuses_shapes_that_differ() -> None:
+def test_inputs_of_different_shapes_are_refused() -> None:
     sheet = ops.load("sum2")
     for inputs in ({"in-0": np.ones((2, 1)), "in-1": np.ones((3, 1))}, {"in-0": np.ones(2)}, {}):
         with pytest.raises(ops.OpError, match="the same shape"):

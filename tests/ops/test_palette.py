@@ -104,7 +104,9 @@ def test_broken_op_does_not_affect_others(installed: Path, text: str) -> None:
         ("import numpy; return {'out': numpy.ones(7)}", "wrong number of rows"),
     ],
 )
-def test_error_of_a_failing_op_names_it(installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str) -> None:
+def test_error_of_a_failing_op_names_the_op(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
+) -> None:
     monkeypatch.setattr(foreign, "SECONDS", 0.3)
     install(installed, "failing_op", HALVE.replace('return {"out": in_ / 2}', body), {"failing": "failing_op"})
     sys.modules.pop("failing_op", None)
@@ -114,7 +116,7 @@ def test_error_of_a_failing_op_names_it(installed: Path, monkeypatch: pytest.Mon
     assert "failing (failing_op)" in str(refused.value)
 
 
-def test_failing_op_is_an_error_of_its_net(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_failing_op_is_reported_as_an_error_of_its_netlist(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     install(installed, "exiting_op", HALVE.replace('return {"out": in_ / 2}', "raise SystemExit"), {"exiting": "exiting_op"})
     (installed / "a.malnet").write_text("loadrt exiting names=a\nnet x a.in\naddf a tick\n", encoding="utf-8")
     (installed / "s.csv").write_text("x\n1\n2\n", encoding="utf-8")
@@ -134,7 +136,7 @@ def test_third_party_op_cannot_take_a_shipped_name(installed: Path) -> None:
     assert all("their_smooth" in fault for fault in faults)
 
 
-def test_two_packages_with_one_op_name_are_refused(installed: Path) -> None:
+def test_two_packages_with_the_same_op_name_are_refused(installed: Path) -> None:
     install(installed, "first_op", HALVE, {"twin": "first_op"})
     install(installed, "second_op", HALVE, {"twin": "second_op"})
     with pytest.raises(ops.OpError, match="two packages"):
@@ -163,7 +165,7 @@ def test_unknown_op_is_refused_with_a_hint(wrong: str, hint: str | None) -> None
     assert hint is None or hint in str(answer.value.hint)
 
 
-def test_names_treat_dashes_and_underscores_alike() -> None:
+def test_op_names_treat_dashes_and_underscores_alike() -> None:
     assert ops.load("estop_latch") == ops.load("estop-latch")
     assert ops.load("not_").name == "not"
     sheet = ops.load("pid")
@@ -232,7 +234,7 @@ def test_rate_accepts_a_unit_or_a_number() -> None:
             number(wrong, unit="1/d", where="here")
 
 
-def test_unknown_parameter_error_names_the_op_that_has_it() -> None:
+def test_unknown_parameter_error_names_an_op_with_that_parameter() -> None:
     with pytest.raises(ops.OpError, match="lag has it"):
         ops.start(ops.load("smooth"), settings={"tau": "1d"})
     with pytest.raises(ops.OpError, match="did you mean gain"):

@@ -56,7 +56,6 @@ RULES = st.sampled_from(
 
 
 def _set(param: Param) -> SearchStrategy[float]:
-    """Draw a setting: its default, one of its bounds, or a small number between them."""
     bounds = [bound for bound in (param.low, param.high) if math.isfinite(bound)]
     small = [number for number in (0.5, 2.0, 4.0) if param.low <= number <= param.high]
     return st.sampled_from([float(param.default), *bounds, *small])
@@ -129,13 +128,10 @@ def _scenarios(draw: st.DrawFn) -> Scenario:
 
 @pytest.fixture(scope="session")
 def drawn() -> SearchStrategy[Scenario]:
-    """Return a strategy for scenarios of a few days with three replications each."""
     return _scenarios()
 
 
 class _Spy(Inbox):
-    """Inbox that records the drafts that populations post."""
-
     def __init__(self) -> None:
         super().__init__()
         self.seen: list[ClaimBatch] = []

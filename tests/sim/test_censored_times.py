@@ -41,7 +41,6 @@ accuracy = 0.8
 @pytest.mark.parametrize(("replications", "each"), [(8, 4), (20, 4), (40, 10)])
 @pytest.mark.parametrize("shape", [1.0, 2.0])
 def test_intervals_cover_the_true_means(mean: float, replications: int, each: int, shape: float) -> None:
-    """Require a coverage of at least `SHARE`, less two and a half standard errors."""
     times = 400
     found = sum(hits(mean, shape, (replications, each), times, seed=5)) / times
     assert found >= SHARE - 2.5 * np.sqrt(SHARE * (1 - SHARE) / times)

@@ -43,7 +43,7 @@ def alone(days: list[float], ended: list[bool]) -> float:
     return float(own_means([(np.zeros(len(days), dtype=np.int64), np.array(days), np.array(ended))], 1)[0])
 
 
-def test_returned_score_is_the_share_of_reverted_facts_followed() -> None:
+def test_returned_score_counts_reversions_followed_in_time() -> None:
     # the answer follows the truth back to 0 on day 5, but not back to 1 on day 7
     assert figure(story(), "returned") == pytest.approx(0.5)
     never = story(answer=[0, 0, 0, 1, 1, 1, 1, 1])

@@ -40,7 +40,6 @@ def words(case: str) -> tuple[ClaimTemplates, tuple[Fact, ...], tuple[str, ...],
 
 
 def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return the drafts as hand-written claims."""
     claims = []
     for n in range(len(drafts)):
         fact, form = facts[drafts.fact[n]], FORMS[drafts.form[n]]
@@ -65,7 +64,6 @@ def written(drafts: ClaimBatch, memory: Memory, facts: tuple[Fact, ...], writers
 
 @st.composite
 def batches(draw: st.DrawFn) -> ClaimBatch:
-    """Draw a few drafts in gate order, including duplicates and invalid confidences."""
     count = draw(st.integers(1, 5))
     ints = {"rep": 2, "fact": 1, "value": 1, "form": 2, "who": 2, "turn": 3}
     columns: dict[str, Any] = {
@@ -121,7 +119,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
-def test_batches_get_the_same_verdicts_in_any_memory(posted: list[ClaimBatch | int], *, counted: bool) -> None:
+def test_draft_batches_get_the_verdicts_of_written_claims(posted: list[ClaimBatch | int], *, counted: bool) -> None:
     """Compare verdicts on drawn drafts; each whole number in `posted` is a claim by eve that copies one of ann's drafts."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)

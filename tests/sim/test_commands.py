@@ -56,7 +56,6 @@ def world(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(world: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Return the output folder of a finished run."""
     assert main(["run", str(world), "-o", str(tmp_path / "out"), "--no-plots"]) == 0
     capsys.readouterr()
     return tmp_path / "out"

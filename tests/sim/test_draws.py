@@ -81,7 +81,7 @@ def test_each_distribution_has_the_expected_moments() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_happens_compares_a_uniform_draw_with_the_share(share: float) -> None:
+def test_happens_is_true_if_a_uniform_draw_is_below_the_share(share: float) -> None:
     address: dict[str, Any] = {"rep": np.arange(5)[:, None], "member": np.arange(3), "turn": 2}
     draws = Draws(4, "x")
     np.testing.assert_array_equal(draws.happens(share, "p", **address), draws.uniform("p", **address) < share)
@@ -96,7 +96,9 @@ fact: st.SearchStrategy[dict[str, Any]] = st.one_of(
 
 @settings(max_examples=40)
 @given(st.lists(fact, max_size=3), st.integers(0, 3), st.lists(st.integers(0, 2 * END), min_size=1, max_size=4))
-def test_changes_add_up_to_the_true_values(given_facts: list[dict[str, Any]], replications: int, times: list[int]) -> None:
+def test_changes_of_a_fact_add_up_to_its_true_value(
+    given_facts: list[dict[str, Any]], replications: int, times: list[int]
+) -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), **settings) for n, settings in enumerate(given_facts)]
     world = World(facts, seed=3, reps=np.arange(replications), end=END)
     rep, index = (part.ravel() for part in np.indices((replications, len(facts))))

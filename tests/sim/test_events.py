@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def busy(**changes: object) -> Scenario:
-    """Return a scenario in which writers disagree and the reader is often blocked."""
     facts = tuple(Fact(name=name, hazard=0.2) for name in ("tide", "wind"))
     writers = (Population(behaviour="honest", count=3, rate=1.0), Population(behaviour="contrarian", rate=1.0))
     reader = Reader(behaviour="lazy", complies=0.5)

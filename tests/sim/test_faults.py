@@ -40,7 +40,6 @@ def noise(*, start: int = 0, end: int | None = None, **kinds: float) -> ClaimFau
 
 @pytest.fixture(scope="module")
 def clean(posted: Posted) -> pl.DataFrame:
-    """Return the claims that are posted without faults."""
     return posted(stream())
 
 

@@ -73,7 +73,7 @@ def scenario(wires: str = TRIP, more: str = "", *, run: str = "", claims: str = 
 ACK = '[[netlist.input]]\nsignal = "reviewer.ack"\nat = "7d"\nvalue = true\n'
 
 
-def test_wires_read_the_tick_and_drive_the_next_turn() -> None:
+def test_wires_read_the_last_tick_and_drive_the_next_turn() -> None:
     held = ACK.replace("7d", "2d") + ACK.replace("7d", "9d").replace("true", "false")
     made = run(parse(scenario(TRIP.replace("0.5", "0.45"), held)))
     seen = made.signals.pivot(on="signal", index="t", values="value")

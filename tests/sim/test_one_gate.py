@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def holds(*parts: str) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-    """Return a check that marks each text that contains at least one of `parts`."""
     return lambda texts: np.array([any(part in text for part in parts) for text in texts])
 
 
@@ -54,7 +53,6 @@ SCRIPTED = {
 
 
 def scenario() -> Scenario:
-    """Return a scenario with two populations, a reader that writes back, and one scripted claim."""
     return Scenario(
         seed=3, days=6, facts=(Fact(name="tide", hazard=0.1), Fact(name="wind")),
         writers=(Population(behaviour="honest", count=2, rate=0.5), Population(behaviour="self_grader", rate=0.5)),

@@ -31,7 +31,6 @@ SCENARIOS = [path for path in sorted(Path("scenarios").glob("*.toml")) if path.s
 
 
 def calls(scenario: Scenario) -> int:
-    """Return the number of calls into polars from code outside polars during one run."""
     count = 0
 
     def profile(frame: FrameType, event: str, _: object) -> None:

@@ -44,7 +44,6 @@ def written(*behaviours: str, besides: str = "") -> Scenario:
 
 
 def same(first: ms.Run, other: ms.Run) -> None:
-    """Assert that two runs have equal frames, ignoring the order of simultaneous events."""
     for frame in ("cells", "signals", "writers"):
         assert getattr(first, frame).equals(getattr(other, frame)), frame
     columns = first.events.columns
@@ -78,7 +77,7 @@ def review_desk(env: Environment, desk: Desk) -> Process:
         env.process(look_into(disputed.cell))
 
 
-def test_process_run_is_the_same_alone_and_in_a_batch() -> None:
+def test_run_with_a_process_is_the_same_alone_and_in_a_batch() -> None:
     scenario = written("honest", "contrarian", besides=PEOPLE)
     many = ms.run(scenario, processes=[guard, review_desk], replications=4)
     wrote = many.cells.join(many.memory.cells.select("rep", pl.col("handle").alias("cell"), "writer"), on=["rep", "cell"])
@@ -108,7 +107,7 @@ def line_of(desk: Desk) -> str:
     return line.cell
 
 
-def test_process_correction_supersedes_the_cell() -> None:
+def test_correction_by_a_process_supersedes_the_cell() -> None:
     value = []
 
     def clerk(env: Environment, desk: Desk) -> Process:
@@ -167,9 +166,9 @@ def fails(kind: str) -> Any:
         if kind == "number":
             yield 5  # type: ignore[misc]
         if kind == "raise":
-            raise ZeroDivisionError("by hand")
+            raise ZeroDivisionError("raised on purpose")
         if kind == "stop":
-            raise simpy.core.StopSimulation("by hand")
+            raise simpy.core.StopSimulation("raised on purpose")
         if kind == "inner":
             yield env.process(inner(env, desk))
         if kind == "name":
@@ -186,7 +185,7 @@ def fails(kind: str) -> Any:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [("number", "did not yield an event; given: '5'; allowed: an event"),
-     ("raise", "the process raised ZeroDivisionError: by hand"),
+     ("raise", "the process raised ZeroDivisionError: raised on purpose"),
      ("inner", "no such value; given: 'ajar'; allowed: open, shut"), ("name", "under its own name; given: 'another'"),
      ("object", "no such object; given: 'gaet'; allowed: gate; did you mean gate")],
 )  # fmt: skip
@@ -199,7 +198,7 @@ def test_failing_process_names_its_line_and_keeps_frames(kind: str, words: str) 
     assert caught.value.run.cells["t"].max() == 3.0
 
 
-def test_process_runs_next_to_scripted_claims_alone() -> None:
+def test_process_runs_if_all_other_claims_are_scripted() -> None:
     days = []
 
     def note(env: Environment, desk: Desk) -> Process:

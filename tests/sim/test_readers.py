@@ -89,7 +89,7 @@ def test_all_readers_of_a_cell_are_found(made: Run) -> None:
     assert named(made, "obs_c0c2") == {("check", "once")}
 
 
-def test_readers_depend_on_the_day(made: Run) -> None:
+def test_readers_of_a_cell_depend_on_the_day(made: Run) -> None:
     always = {("signal", "oldest"), ("check", "event"), ("check", "metric")}
     of_active = {("program", "watch"), ("program", "quorum"), ("signal", "all")}
     assert named(made, "obs_c0c1") == always  # programs do not read superseded cells
@@ -97,7 +97,7 @@ def test_readers_depend_on_the_day(made: Run) -> None:
     assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # on day 2 the program has only just been added
 
 
-def test_wildcard_readers_read_each_active_cell(made: Run) -> None:
+def test_wildcard_in_a_reducer_matches_only_active_cells(made: Run) -> None:
     for cell, active in (("obs_b0b1", True), ("prg_d0d1", True), ("obs_c0c1", False)):
         found = made.explain(cell).read_by
         assert found is not None
@@ -133,7 +133,7 @@ def test_address_with_a_reducer_reads_all_its_cells(made: Run, where: str) -> No
     assert (summed["value"] - summed["read"]).abs().max() == pytest.approx(0.0, abs=1e-12)
 
 
-def test_signals_and_writers_read_no_cells(made: Run) -> None:
+def test_addresses_of_signals_and_writers_read_no_cells(made: Run) -> None:
     for where in ("low", "alarm.out", "writer(ann)-claims", "mean(writer-calibration)"):
         assert cells_read(where, made.frames).is_empty()
     with pytest.raises(AddressError, match="no such cell"):

@@ -43,7 +43,7 @@ TURNS = 8
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_replication_k_of_many_equals_replication_k_alone(
+def test_replication_of_a_batch_equals_the_same_one_run_alone(
     drawn: SearchStrategy[Scenario], replication_hashes: Hashes, data: DataObject
 ) -> None:
     scenario = data.draw(drawn)
@@ -53,7 +53,7 @@ def test_replication_k_of_many_equals_replication_k_alone(
     assert replication_hashes(bench.run(scenario), number) == replication_hashes(alone, number)
 
 
-def test_highest_replication_number_works() -> None:
+def test_highest_replication_number_can_be_run() -> None:
     scenario = read(SHIPPED[0].with_name("poisoner.toml")).replace(replications=1, record="all", days=9.0)
     kinds = set(bench.run(scenario.replace(first=LAST_REPLICATION)).events["kind"])
     assert "admitted" in kinds

@@ -42,7 +42,6 @@ DONE = ("acted", "declined", "written_back")
 
 
 def scenario(reader: Reader | None, **changes: Any) -> Scenario:
-    """Return a scenario with honest writers, a contrarian, and facts whose true value changes."""
     facts = tuple(Fact(name=name, hazard=0.1, stability="ephemeral") for name in ("tide", "wind"))
     honest = Population(behaviour="honest", count=3, rate=0.7, verification="checked")
     writers = (honest, Population(behaviour="contrarian", rate=0.5))
@@ -103,7 +102,7 @@ def test_turn_ends_only_with_all_marked_rows_opened(drawn: SearchStrategy[Scenar
 
 
 def breaking(*_: object, **__: object) -> None:
-    raise ZeroDivisionError("the reader's own fault")
+    raise ZeroDivisionError("raised by the reader")
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_value_of_a_review_is_between_zero_and_the_doubt(weights: list[float], a
 
 
 @pytest.mark.parametrize("policy", TRIAGE)
-def test_policies_use_the_weekly_limit(policy: str) -> None:
+def test_every_policy_uses_its_full_weekly_limit(policy: str) -> None:
     run = bench.run(given_people(triage=policy).replace(record="bands"))
     assert run.reviews is not None
     assert run.reviews.tolist() == [28, 28, 28]  # ten are assigned per week, but two are unfinished at the end

@@ -39,7 +39,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_duration_text_equals_the_number(entry: str) -> None:
+def test_duration_with_unit_equals_the_plain_number(entry: str) -> None:
     typed, number = ENTRIES[entry]
     assert str(typed) == str(number)
 

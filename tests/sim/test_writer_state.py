@@ -52,7 +52,7 @@ def run(first: int, replications: int) -> Run:
 
 
 @pytest.mark.usefixtures("moody")
-def test_writer_state_is_kept_per_replication() -> None:
+def test_writer_state_is_separate_for_each_replication() -> None:
     many, again, alone = run(0, 50), run(0, 50), run(31, 1)
     assert many.cells.equals(again.cells)
     assert many.cells.filter(pl.col("rep") == 31).equals(alone.cells)

@@ -54,7 +54,6 @@ def test_palette_has_sixteen_documented_behaviours() -> None:
 
 @st.composite
 def contexts(draw: st.DrawFn) -> ClaimContext:
-    """Draw a context with arbitrary observations and arbitrary rows of a memory."""
     count = draw(st.integers(1, 6))
 
     def rows(*shape: int) -> Ints:
@@ -203,7 +202,7 @@ def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:
     assert not calm.filter(after).equals(moved.filter(after))
 
 
-def test_writers_read_the_world_only_through_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_observe_the_world_only_through_sense(monkeypatch: pytest.MonkeyPatch) -> None:
     doors: list[bool] = []
     at, observe, post = World.at, World.observe, Populations.post
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def scenario(**reader: Any) -> Scenario:
-    """Return a scenario with two facts, two honest writers and an overconfident writer."""
     settings = {"behaviour": "writes_ops", "ops": 12, "watch_below": 0.7, "wants": 5, "observes": 0.1, **reader}
     honest = Population(behaviour="honest", count=2, rate=0.1, settings={"accuracy": 0.97}, verification="checked")
     sure = Population(behaviour="overconfident", rate=0.2, settings={"accuracy": 0.8}, verification="checked")
@@ -69,7 +68,7 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
     assert "scheduled" not in set(run.events["kind"])  # the ops are part of the netlist, so no program runs
 
 
-def test_kind_of_op_matches_the_cell(run: Run) -> None:
+def test_kind_of_written_op_matches_its_cell(run: Run) -> None:
     """Expect a drift op for a contradicted cell, and a trend op for a cell whose effective confidence moved."""
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)

@@ -82,7 +82,6 @@ def scorecard(
 
 
 def _delay(delays: Sequence[int], seeds: int) -> dict[str, float | None]:
-    """Return the mean delay and the share of misses, each with its interval."""
     low, high = wilson(1.0 - len(delays) / seeds, seeds)
     ends = mean_interval(np.array(delays, dtype=np.float64), (0.0, WITHIN))
     names = ("delay", "delay_low", "delay_high")
