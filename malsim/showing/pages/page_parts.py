@@ -23,7 +23,7 @@ LAW_COLUMNS = ("data", "law", "metric", "value", "low", "high", "n", "difference
 
 
 def text(words: str) -> str:
-    """Escape text for HTML and replace credentials by placeholders.
+    """Escape text for HTML and replace credentials with placeholders.
 
     >>> text("a < b")
     'a &lt; b'
@@ -61,7 +61,7 @@ def table(head: Iterable[str], rows: Iterable[str]) -> str:
 
 
 def law_page(frame: pl.DataFrame, picture: bytes, *, title: str, left_out: Iterable[str] = ()) -> str:
-    """Return a page that compares laws, with the figure (PNG), the skipped questions and the full table."""
+    """Return a page that compares laws, with the figure (PNG), a note for each missing result, and the full table."""
     rows = []
     for row in frame.select(LAW_COLUMNS).rows():
         cells = (f"{value:.4f}" if isinstance(value, float) else text("" if value is None else str(value)) for value in row)

@@ -19,7 +19,7 @@ WORDS: dict[Status, str] = {"pass": "passed", "fail": "failed", "error": "error"
 
 
 def report(suite: Suite) -> str:
-    """Return the HTML page for a suite. Figures are limited to 3.4 MB in total, and failing scenarios come first."""
+    """Return the HTML page for a suite. At most 3.4 MB of figures are embedded, those of failing scenarios first."""
     order = sorted(suite.judged, key=lambda entry: ("error", "fail", "pass").index(entry.status))
     figures, budget = dict[str, bytes](), MOST_FIGURES
     for entry in order:

@@ -153,7 +153,7 @@ class Session:
         return self._draws.happens(share, purpose, rep=self._reps, member=member, turn=number)
 
     def obeys(self, number: int) -> Bools:
-        """Return a mask of readers whose context still contains the rules. They are only lost under `forgets_rules`."""
+        """Return a mask of readers whose context still contains the rules. Only `forgets_rules` readers can lose them."""
         if self.reader.behaviour != "forgets_rules":
             return np.ones(len(self._reps), dtype=bool)
         share = 0.5 ** ((number - self._anchor) / self.reader.half_life)

@@ -1,4 +1,4 @@
-"""Scores of corrections: how long they take to show, their side effects, and leaks between scopes."""
+"""Scores of corrections: how long they take to appear in answers, their side effects, and leaks between scopes."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def truth_table(
 
 
 def _timeline(axes: Axes, frames: CardFrames) -> None:
-    """Draw values and shares over time, as steps that hold from each tick to the next."""
+    """Draw watched values, and the shares of replications with an alarm or an episode, as steps from tick to tick."""
     timeline, watched = frames.timeline, frames.watched
     dress(axes, x="time (days)", y="watched value", title="Watched values, their levels, and the alarm")
     t = timeline["t"].to_numpy()
