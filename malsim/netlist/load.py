@@ -1,4 +1,4 @@
-"""Loading of a netlist into a memory. If any part is faulty, nothing is loaded."""
+"""Loader that adds a netlist to a memory. If any part is faulty, nothing is loaded."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_any_hal_lines_are_translated_or_refused(lines: list[str]) -> None:
     ("line", "problem"),
     [
         ("loadrt bldc", "no op for this component"),
-        ("halui", "this command has no counterpart"),
+        ("halui", "this command is not supported"),
         ("setp lowpass.0.nope 1", "smooth has no counterpart for this pin of lowpass"),
         ("net x nobody.0.in", "no such pin of a loaded component"),
         ("addf lowpass.1 base", "no such function"),

@@ -154,7 +154,7 @@ def test_wrong_command_arguments_are_explained(tmp_path: Path, capsys: pytest.Ca
     assert said(capsys, "run", str(TRIP), "--on", str(tmp_path / "s.txt"))[0] == 2
     hal = tmp_path / "m.hal"
     hal.write_text("loadrt lowpass\nloadusr x\naddf lowpass.0 tick\n")
-    assert ":2: this program has no counterpart" in said(capsys, "check", str(hal))[1]
+    assert ":2: this program is not supported" in said(capsys, "check", str(hal))[1]
 
 
 def test_value_command_reads_graph_store_and_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

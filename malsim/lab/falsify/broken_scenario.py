@@ -1,4 +1,4 @@
-"""Reduction of a scenario that breaks a property to a minimal one, and the scenario file that reproduces the break."""
+"""Minimisation of a scenario that breaks a property, and the scenario file that reproduces the break."""
 
 from __future__ import annotations
 

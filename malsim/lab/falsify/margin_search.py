@@ -46,7 +46,7 @@ STALE = 6  # number of generations without improvement after which half of the c
 
 
 class FirstBreak(Protocol):
-    """Outcome of a run. The search ends at the first outcome whose `broken` is True."""
+    """Protocol for the outcome of a run. The search ends at the first outcome whose `broken` is True."""
 
     @property
     def broken(self) -> bool: ...
@@ -105,7 +105,7 @@ def search(
 
     draws = Draws(seed, "falsify")
     if method == "random":
-        for number in range(ceil(20 * budget / FAMILY)):  # more than the budget, as points repeat in a small space
+        for number in range(ceil(20 * budget / FAMILY)):  # exceeds the budget, because points repeat in a small space
             if trail.open:
                 ask(_random(draws, size, number * FAMILY, FAMILY), "random")
     else:
@@ -146,7 +146,7 @@ def _evolve(
 
 
 def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int, generation: int) -> list[Point]:
-    """Replace every second child by a copy of a leader in which one block overwrites another and gets a new time."""
+    """Replace every second child by a copy of a leader in which one block of coordinates is repeated at a new time."""
     count, size = parents.shape
     blocks = size // block if block > 1 else 0
     if blocks < 2:  # noqa: PLR2004  # no other block to copy to

@@ -66,7 +66,7 @@ def property_run(text: str, run: Run) -> PropertyRun:
 
 
 def scales(formula: Formula, runs: Sequence[PropertyRun]) -> list[float]:
-    """Return the standard deviation of each predicate's margin, or 1 if it is constant or the predicate has a scale."""
+    """Return the standard deviation of each predicate's margin, or 1 if it is 0 or the predicate already has a scale."""
     spreads = []
     for index, predicate in enumerate(predicates(formula)):
         values = np.concatenate([run.margins[index].ravel() for run in runs]) if runs else np.zeros(0)

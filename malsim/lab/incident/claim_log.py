@@ -107,7 +107,7 @@ def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float |
 
 
 def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Return the edges from later to earlier claims (mutual if the reverse edge exists), and the number of other edges."""
+    """Return the edges to earlier claims, mutual if the reverse exists, and the number of one-way edges to later claims."""
     positions = rows.select(pl.col("row").cast(pl.Int64), "handle", position=pl.int_range(pl.len()))
     edges = memory.edges.select("source", pl.col("relation").cast(pl.String), "target", "weight")
     edges = edges.join(positions, left_on="source", right_on="row")

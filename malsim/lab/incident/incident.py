@@ -47,7 +47,7 @@ class Incident:
     named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
-        """Return whether a part shows the incident but gives the rival answer under each cure and without wrong claims.
+        """Return whether a part shows the incident, and gives the rival answer under each cure and without the wrong claims.
 
         A memory that is not deterministic must show the incident in most of three replays.
         """
@@ -115,7 +115,8 @@ def _incident(
         tried[player.base.law] = answers
     given = "; ".join(f"{name}: {answers}" for name, answers in tried.items())
     hint = "use --law or --memory to name the memory that gave this answer"
-    raise UsageError(f"no replay of the entire log gives {answer or cell}", where="--from", given=given, hint=hint)
+    effect = f"gives {answer}" if answer else f"changes {cell}"
+    raise UsageError(f"no replay of the entire log {effect}", where="--from", given=given, hint=hint)
 
 
 def _base(log: ClaimLog, law: str | None, memory: Adapter | None) -> Scenario:
@@ -152,12 +153,12 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
             return moved, ""
     object_, value = claims["object"][row], claims["title"][row]
     if object_ is None:
-        return None, "the cell is worth what it states"
+        return None, "other claims do not change the cell"
     return _wrong_answer(player, rows, object_, value=value)
 
 
 def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None:
-    """Return the question about a cell that is no longer active or that other claims raised or lowered, otherwise None."""
+    """Return the question about a cell that is inactive or noticeably raised or lowered by other claims, otherwise None."""
     cell = WrongCell(player.log.claims["handle"][row])
     now, status = worth_of(player.run(rows, cell), cell.handle)
     if status not in (None, "active"):
@@ -171,7 +172,7 @@ def _moved_cell(player: LogPlayer, rows: list[int], row: int) -> Question | None
 def _wrong_answer(
     player: LogPlayer, rows: list[int], object_: str, *, wrong: str = "", value: str = ""
 ) -> tuple[Question | None, str]:
-    """Return (question, "") if the answer is `wrong` (or is not `value`), otherwise (None, a description of the answer)."""
+    """Return (question, "") if the answer is `wrong` (by default any answer), otherwise (None, a description)."""
     claims = player.log.claims
     counts = Counter(claims.filter(claims["object"] == object_)["title"].to_list())
     values = tuple(sorted(counts, key=lambda title: (-counts[title], title)))

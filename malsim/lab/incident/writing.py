@@ -52,7 +52,7 @@ def require_failure(text: str, memory: Adapter | None) -> None:
         if judged.status == "fail":
             return
     problem = judged.error or "; ".join(outcome.message for outcome in judged.outcomes)
-    raise UsageError("the reduced scenario does not fail", given=problem, hint="leave out --anonymise")
+    raise UsageError("the reduced scenario does not fail", given=problem, hint="leave out --anonymise if it is given")
 
 
 def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Drawing of all or part of a netlist as a figure or a Mermaid chart, optionally with signal values."""
+"""Functions that draw all or part of a netlist as a figure or a Mermaid chart, optionally with signal values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening and saving of shell sessions: stores, netlists, finished runs and HAL commands."""
+"""Functions that open and save shell sessions: stores, netlists, finished runs and HAL commands."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class _Pin(NamedTuple):
 
 
 def names(session: Session, kind: str, pattern: str = "") -> list[str]:
-    """Return the names of all items of one kind that match a pattern (`weak*` or the beginning of a name), in order."""
+    """Return the names of all items of one kind that match a pattern, which is a glob (`weak*`) or a prefix."""
     net = session.net
     if kind not in KINDS:
         raise UsageError("no such kind of item", given=kind, allowed=" ".join(KINDS), hint=nearest(kind, KINDS))

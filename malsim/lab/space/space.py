@@ -106,7 +106,7 @@ class Space:
         return {dimension.name: dimension.at(float(share)) for dimension, share in zip(self.dimensions, point, strict=True)}
 
     def point(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Return the point that has these values. Dimensions without a value are at their current value."""
+        """Return the point that has these values. Dimensions without a value keep their current value."""
         return np.array([dimension.share(values.get(dimension.name, dimension.value)) for dimension in self.dimensions])
 
 

@@ -54,7 +54,7 @@ class PairedComparison:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Frame of the means of a and b and of their paired and unpaired difference, with columns what, value, low, high."""
+        """Frame with the means of a and b and their paired and unpaired differences, in columns what, value, low, high."""
         mean, sides = self.difference, (("a", self.a), ("b", self.b))
         rows = [(n, side.value if side else self.each[n].mean(), side and side.low, side and side.high) for n, side in sides]
         rows += [("b − a, paired", mean.value, mean.low, mean.high), ("b − a, unpaired", mean.value, *self.unpaired)]

@@ -196,7 +196,7 @@ def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: b
     values = parts[~np.isnan(parts)]
     if isinstance(measurement, Paired) and (unknown := measurement.unknown):
         raise UsageError(
-            "the mean time of one variant cannot be estimated", where=metric, given=str(unknown), hint="run more days"
+            "one of the two mean times cannot be estimated", where=metric, given=str(unknown), hint="run more days"
         )
     if measurement.count > 1 and measurement.time is not None and np.isnan(measurement.time.value):
         return

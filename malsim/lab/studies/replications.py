@@ -205,7 +205,7 @@ def enough(values: Array) -> bool:
 
 
 def needed(values: Array) -> int:
-    """Return how many values a nearly normal mean needs: 0 unless they are skewed, otherwise max(100, 25 γ²), ignoring NaN.
+    """Return how many values make their mean nearly normal: 0 if they are not skewed, otherwise max(100, 25 γ²).
 
     A small sample of a long-tailed distribution often misses the tail: it shows little skewness, a low mean and a narrow
     interval. Stopping therefore waits for this number of values. Source: Cochran, 1977, 2.15.

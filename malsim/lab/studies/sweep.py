@@ -257,14 +257,14 @@ def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
 
 
 def _difference(key: str, before: object, now: object) -> str:
-    """Return the name of an entry of the card or, for code, the names of the functions whose bodies differ."""
+    """Return the name of a card entry that differs or, for code, the names of the functions whose bodies differ."""
     if key != "code" or not isinstance(before, dict) or not isinstance(now, dict) or set(before) != set(now):
         return key
     return f"body of {', '.join(name for name in now if now[name] != before[name])}"
 
 
 def identity_of(scenario: Scenario) -> str:
-    """Return a hash of everything that affects a scenario's run, which excludes its checks and its file's path."""
+    """Return a hash of everything that affects a scenario's run. Its checks and the path of its file are left out."""
     apart = {"claims", "rules", "checks", "text", "path", "why", "initial_memory", "netlist"}
     settings = {field.name: getattr(scenario, field.name) for field in fields(scenario) if field.name not in apart}
     parts = [repr(sorted(settings.items())), repr(constants(scenario.rules)), scenario.claims.write_ndjson()]

@@ -1,4 +1,4 @@
-"""Tuning of settings: search, test on held-out units, intervals, and a recommendation."""
+"""Tuning: search for settings, test on held-out units, intervals, and a recommendation."""
 
 from malsim.lab.tuning.search import Search
 from malsim.lab.tuning.tuner import Tuner, tune

@@ -91,7 +91,7 @@ def _with_chance(tuner: Tuner, holdout: Callable[[Any], list[list[Array]]], tota
 
 
 def _without_chance(tuner: Tuner, total: Array, best: int) -> dict[str, Any]:
-    """Return the results if nothing is random, without intervals. `held_out` is None unless other problems are held out."""
+    """Return the results, without intervals, if nothing is random. `held_out` is None unless other problems are held out."""
     figures: dict[str, Any] = {"interval": {}, "held_out": None, "held_gain": None, "flat": False}
     figures |= {"loss": (float(total[best]), NAN, NAN), "gain": (float(total[0] - total[best]), NAN, NAN)}
     if tuner.holdout is not None and tuner.holds_others:
@@ -174,7 +174,7 @@ def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataF
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
-    """Return each setting's interval: the range of points not significantly worse than the best, and of resampled minima.
+    """Return each setting's interval, which covers all points not significantly worse than the best, and resampled minima.
 
     A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. Between the points
     tried, a quadratic through the points with the same choices is minimised in each resample.

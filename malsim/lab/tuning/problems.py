@@ -122,9 +122,8 @@ def drawn_subject(problem: Problem) -> Scenario | Path | None:
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
     """Convert a scenario, real claims, or the path of either to a problem.
 
-    Objects with a method `losses` are returned as is.
-
-    A scenario is run at least `replications` times, 2 or more; once if nothing in it is random.
+    Objects with a method `losses` are returned unchanged. `replications` (2 or more) is a scenario's minimum number of
+    replications; a scenario without randomness is run once.
     """
     if replications < 2:  # noqa: PLR2004  # one replication has no spread
         raise UsageError(

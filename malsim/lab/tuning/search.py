@@ -23,7 +23,7 @@ LEVEL = SAME = 1e-9
 
 
 def lowest(points: Array, losses: Array) -> Array | None:
-    """Minimise, within the unit cube, a quadratic fitted to the losses of each resample. Return None with too few points.
+    """Minimise, within the unit cube, a quadratic fitted to each resample's losses. Return None if there are too few points.
 
     c + g·x + ½ x·H·x is fitted by least squares to the better half of the points (by mean loss). Its minimum is −H⁻¹ g, or,
     where H is not positive definite, at the edge of the cube in the directions that keep falling. With fewer points than
@@ -84,7 +84,7 @@ def least_near(points: Array, worth: Array, *, radius: float, share: float) -> A
 
 
 def _terms(steps: Array) -> Array:
-    """Return the terms of a quadratic at each step: 1, the coordinates, and their products."""
+    """Return the terms of a quadratic for each row of `steps`: 1, the coordinates, and their pairwise products."""
     upper = np.triu_indices(steps.shape[1])
     return np.concatenate([np.ones((len(steps), 1)), steps, steps[:, upper[0]] * steps[:, upper[1]]], axis=1)
 
@@ -201,7 +201,7 @@ class Search:
 
 @dataclass
 class ModelSearch(Search):
-    """Minimiser over the unit cube: a Sobol sequence of `start` points, followed by generations of `size` points.
+    """Minimiser over the unit cube: a Sobol sequence, followed by generations of model minima and evolved children.
 
     Three of eight points are minima of quadratics through the points nearest the best, within three different radii of it;
     the most successful radius is kept, and halved if none improves. The rest are children of the 16 best points,

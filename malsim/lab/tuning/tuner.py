@@ -1,4 +1,4 @@
-"""Search for the settings with the lowest loss on some problems, and their test on others."""
+"""Search for the settings with the lowest loss on some problems, and a test of these settings on held-out problems."""
 
 from __future__ import annotations
 

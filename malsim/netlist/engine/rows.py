@@ -39,7 +39,7 @@ class Rows:
         self._cache: dict[object, tuple[tuple[object, ...], Any]] = {} if cache is None else cache
 
     def keep(self, name: object, compute: Callable[[], T], *on: object) -> T:
-        """Return the value cached under `name`. Recompute it if any of the objects `on` has been replaced since."""
+        """Return the value cached under `name`. Recompute it if any of the objects in `on` has been replaced since."""
         entry = self._cache.get(name)
         if entry is None or any(map(is_not, entry[0], on)):
             entry = self._cache[name] = on, compute()
@@ -130,7 +130,7 @@ class Rows:
         return self.keep("writers and topics", compute, self.graph)
 
     def sums(self, domain: str, name: str) -> Array:
-        """Return a sum over the active cells of each topic, or of each pair of writer and topic.
+        """Sum a quantity over the active cells of each topic, or of each pair of writer and topic.
 
         `name` selects what is summed: cells, work, salience or demand.
         """

@@ -104,7 +104,7 @@ def _translate(text: HalText, words: list[str]) -> None:
     name, *rest = words
     before = len(text.statements)
     if name == "loadusr" and not PROGRAMS & set(rest):
-        text.fault(" ".join(words), "this program has no counterpart", allowed=" ".join(sorted(PROGRAMS)))
+        text.fault(" ".join(words), "this program is not supported", allowed=" ".join(sorted(PROGRAMS)))
     elif name in ACTIONS:
         plain = name in {"loadusr", "waitusr", "print", "echo"}
         text.act(name, *(rest if plain else map(text.address, rest)))
@@ -114,7 +114,7 @@ def _translate(text: HalText, words: list[str]) -> None:
         except (IndexError, ValueError):
             text.fault(" ".join(words), "this command is incomplete")
     else:
-        text.fault(name, "this command has no counterpart", allowed=" ".join([*_COMMANDS, *ACTIONS, "source"]))
+        text.fault(name, "this command is not supported", allowed=" ".join([*_COMMANDS, *ACTIONS, "source"]))
     if len(text.statements) == before and text.comment:
         text.statements.append(text.where)
 

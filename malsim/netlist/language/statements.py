@@ -66,9 +66,9 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Trailer:
-    """Counts such as `[out:2 programs:0]` that the reference prints at the end of a cell's line. The parser ignores them.
+    """Counts such as `[out:2 programs:0]` that the reference implementation prints at the end of a cell's line.
 
-    Malsim ignores them.
+    The parser ignores them.
     """
 
     out: int

@@ -1,4 +1,4 @@
-"""Parsing of numbers, bits, durations, quoted text and handles, and formatting of numbers."""
+"""Parsers for numbers, bits, durations, quoted text and handles, and formatters for numbers."""
 
 from __future__ import annotations
 

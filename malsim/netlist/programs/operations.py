@@ -167,7 +167,7 @@ def _slope(series: Array) -> Array:
 
 
 def _streak(steps: Array) -> Array:
-    """Return how many of the latest steps have the same sign, negated if they fall. Return 0 if the last step is zero."""
+    """Return the number of latest steps with the same sign, negated for falling steps, or 0 if the last step is zero."""
     signs = np.sign(steps).astype(np.int64)
     if not len(signs):
         return np.zeros(steps.shape[1], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Pass of all standing programs over a memory: select members, run operations and propose findings as claims."""
+"""Execution of all standing programs on a memory: select members, run operations and propose findings as claims."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def input_of(standing: Standing, name: str, value: object) -> float:
     """
     inputs = inputs_of(standing)
     if name not in inputs:
-        allowed = ", ".join(inputs) or "none: this netlist has no inputs"
+        allowed = ", ".join(inputs) or "none, because this netlist has no inputs"
         raise UsageError("no such input", given=name, allowed=allowed, hint=nearest(name, inputs) or None)
     text = f"{value + 0:g}" if isinstance(value, int | float) else str(value)
     parsed = bit(text) if inputs[name] == "bit" else number(text)

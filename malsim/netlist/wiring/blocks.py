@@ -149,7 +149,7 @@ def _prefix(
             position = position + len(functions) if position is not None and position > 0 else position
             functions.append(replace(statement, op=f"{block}.{statement.op}", thread=schedule.thread, position=position))
         elif not isinstance(statement, Blank):
-            hint = "keep loadrt, net, setp and plain addf … tick in a block"
+            hint = "write only loadrt, net, setp and plain addf … tick in a block"
             kind = "threads" if isinstance(statement, (Thread, Schedule)) else "cells"
             faults.append(Fault.at(statement, "", f"the block {block} must not contain {kind}", hint=hint))
     return wiring, functions

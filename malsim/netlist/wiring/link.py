@@ -1,4 +1,4 @@
-"""Linking of statements to a net, with a fault for every unknown name, wrong type, wrong value and wrong arrow."""
+"""Linker that turns statements into a net, with a fault for every unknown name, wrong type, wrong value and wrong arrow."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SUFFIXES = (".csv", ".csv.gz", ".parquet", ".ndjson", ".ndjson.gz", ".jsonl")
 
 
 def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read claims and truth from a folder that contains `claims.csv.gz` and `truth.csv.gz`, or other supported formats.
+    """Read claims and truth from a folder that contains `claims.csv.gz` and `truth.csv.gz`, or files in other formats.
 
     Raises `UsageError` if a file is missing.
     """
@@ -45,7 +45,7 @@ def read_folder(folder: str | Path, *, on_bad_rows: str = "stop") -> tuple[pl.Da
 def read_source(
     path: Path, truth: str | None = None, *, confidence: float | None = None, on_bad_rows: str = "stop"
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, list[str]]:
-    """Read claims and truth from a claims file, a folder with both, a store, or another memory that can be imported.
+    """Read claims and truth from a claims file, a folder with both files, a store, or another memory that can be imported.
 
     `confidence` is used for claims of a memory that state none. The last item has a line for each kind of rows left out.
     Raises `DataError` or `StoreError` as the readers do.
@@ -141,7 +141,7 @@ def explain_claim(
     params: Mapping[str, object] | None = None,
     at: float | None = None,
 ) -> LawExplanation:
-    """Explain a law's belief in a claim on day `at`. The claim is given by its handle, or as `object=value` (the latest).
+    """Explain a law's belief in a claim on day `at`. The claim is a handle, or the latest claim of `object=value`.
 
     `claims` is a frame from `importers.building.claim_stream` or `read_claims`. Raises `AddressError` if there is no such
     claim by that day, `UsageError` for a law that does not explain its beliefs.
@@ -168,7 +168,7 @@ def explain_claim(
     if not len(matches):
         same = answers.filter(in_order["object"] == cell.partition("=")[0])
         near = ", ".join((answers if same.is_empty() else same).unique(maintain_order=True).head(3))
-        raise AddressError("no such claim by this day", given=f"{cell} on day {now:g}", allowed=f"for example {near}")
+        raise AddressError("no such claim yet", given=f"{cell} on day {now:g}", allowed=f"for example {near}")
     explanation = plant.explain(state, np.flatnonzero(view.active), int(verdicts.row[matches[-1]]), now)
     handles = in_order.select(pl.col("cell") if "cell" in in_order.columns else pl.format("line {}", "line")).to_series()
     by_name = dict(zip(view.name.gather(verdicts.row[admitted]), handles.filter(admitted), strict=True))

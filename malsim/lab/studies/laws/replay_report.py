@@ -109,7 +109,7 @@ FIGURES = ("accuracy", "brier", "log_loss", "ece")
 
 @dataclass(frozen=True, repr=False)
 class ReplayReport:
-    """Report of a replay: its result, the number of claims, and how contradictions were wired."""
+    """Report of a replay: its result, the number of claims, and how contradictions were represented as edges."""
 
     result: Replay | LawReplay
     claims: int

@@ -113,7 +113,7 @@ def _run(scenario: Scenario, metrics: Sequence[Measure], left_out: list[str], fa
         failures.append(f"{scenario.law} failed in all replications of {scenario.name}: {problem}")
         return None
     except MalsimError as problem:
-        if scenario.adapter:  # the user can fix this, for example by allowing the code to run
+        if scenario.adapter:  # the user can fix the error, for example by allowing the code to run
             raise
         left_out.append(f"{scenario.name} under {scenario.law}: {problem}")
         return None

@@ -28,7 +28,7 @@ def arrived(claims: pl.DataFrame) -> pl.DataFrame:
 
 
 def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
-    """Return one row per question: object, asked (days; null if the truth is undated), value, returned.
+    """Return one row per question: object, asked (days; null for an undated truth), value, and `returned` (True or False).
 
     There is a question `ask` days after each *change* of a dated truth: a row whose value differs from the previous row of
     the same object. An object's first value is not a change. `returned` marks changes back to an earlier value. There is one

@@ -1,4 +1,4 @@
-"""Splitting of netlist text into lines: decoding, continuation lines, size limits and comments."""
+"""Line splitter for netlist text: decoding, continuation lines, size limits and comments."""
 
 from __future__ import annotations
 
