@@ -25,7 +25,7 @@ p = ItemField("stated", "1", "confidence")
 clock = ItemField("time", "d", "time of the last claim")
 gain = Param(0.05, "1", "confidence gained by a repetition", 0.0, 1.0)
 left = Param(0.995, "1/h", "share of the confidence that remains after an hour", 0.0, 1.0)
-least = Param(0.1, "1", "confidence below which a sweep deletes it", 0.0, 1.0)
+least = Param(0.1, "1", "confidence below which a sweep deletes an item", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:

@@ -22,7 +22,7 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Q
 from malsim.memory.graph.arrays import Array, Bools, sum_in_order
 
 uses = 1
-times = ItemField("time", "d", "times of its claims and uses", many=True)
+times = ItemField("time", "d", "times of the item's claims and uses", many=True)
 decay = Param(0.5, "1", "exponent of forgetting", 0.0, 2.0)
 
 

@@ -24,10 +24,10 @@ from malsim.memory.graph.arrays import Array, rounded
 p = ItemField("stated", "1", "confidence")
 n = ItemField(0.0, "1", "number of repeated claims")
 clock = ItemField("time", "d", "time of the last claim")
-swept = ItemField(np.nan, "d", "time at which a sweep last lowered it; NaN if none did")
+swept = ItemField(np.nan, "d", "time of the last sweep that lowered p; NaN if none did")
 gain = Param(0.1, "1", "share of the doubt that a repetition removes", 0.0, 1.0)
-hidden = Param(0.1, "1", "confidence below which a query does not show it; a sweep stops at .05", 0.0, 1.0)
-loss = Param(0.05, "1/week", "confidence lost a week", 0.0, 1.0)
+hidden = Param(0.1, "1", "confidence below which a query hides a lesson; a sweep stops at .05", 0.0, 1.0)
+loss = Param(0.05, "1/week", "confidence lost per week", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:

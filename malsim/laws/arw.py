@@ -22,7 +22,7 @@ from malsim.memory.graph.arrays import Array
 
 updated = ItemField("time", "d", "time of the last put")
 utility = ItemField("stated", "1", "confidence stated at the last put")
-half_life = Param(0.25, "d", "time in which recency halves; ARW's code takes it as an e-folding time", 0.001, 1e4)
+half_life = Param(0.25, "d", "time in which recency halves; ARW's code uses it as an e-folding time", 0.001, 1e4)
 life = Param(90.0, "d", "lifetime of a record of lane semantic, from its creation", 0.001, 1e6)
 
 

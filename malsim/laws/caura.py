@@ -21,9 +21,9 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Q
 from malsim.memory.graph.arrays import Array
 
 ordered = True
-marked = ItemField(0.0, "1", "1 once a later claim contradicted it")
+marked = ItemField(0.0, "1", "1 after a later claim has contradicted the item")
 n = ItemField(0.0, "1", "number of reads")
-recalled = ItemField("time", "d", "time of the last read; its own time until then")
+recalled = ItemField("time", "d", "time of the last read; before the first read, of the claim")
 fresh = Param(90.0, "d", "time over which freshness falls by .3", 0.001, 100_000.0)
 
 

@@ -25,8 +25,8 @@ from malsim.memory.graph.arrays import Array
 
 pools = True
 LEAST = 1e-6  # added to every loss, so that a writer who is always right has a finite weight
-p = ItemField("stated", "1", "share of the weight for its value at the last tick")
-sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
+p = ItemField("stated", "1", "share of the weight for the item's value at the last tick")
+sweeps = Param(20.0, "1", "number of rounds", 1.0, 1000.0)
 
 write = last_word
 

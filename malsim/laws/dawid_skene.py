@@ -23,8 +23,8 @@ from malsim.laws.truth.evidence import sums
 from malsim.laws.truth.gather import gather
 
 pools = True
-p = ItemField("stated", "1", "posterior of its value at the last tick")
-sweeps = Param(20.0, "1", "rounds of expectation maximisation", 1.0, 1000.0)
+p = ItemField("stated", "1", "posterior of the item's value at the last tick")
+sweeps = Param(20.0, "1", "number of rounds of expectation maximisation", 1.0, 1000.0)
 pseudo = Param(0.01, "1", "claims added to each count", 1e-9, 1000.0)
 
 write = last_word

@@ -23,7 +23,7 @@ from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, Q
 from malsim.memory.graph.arrays import rounded
 
 p = ItemField(0.5, "1", "importance")
-used = ItemField("time", "d", "time of the last read; its own time until then")
+used = ItemField("time", "d", "time of the last read; before the first read, of the claim")
 loss = Param(0.05, "1/month", "share lost per month after the first, for at most five months", 0.0, 0.2)
 least = Param(0.15, "1", "least importance", 0.0, 1.0)
 

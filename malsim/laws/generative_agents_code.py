@@ -25,7 +25,7 @@ from malsim.memory.graph.frames import rank_within_group
 
 ordered = True
 scope = "replication"
-clock = ItemField("time", "d", "time of its creation or last retrieval")
+clock = ItemField("time", "d", "time of the item's creation or last retrieval")
 decay = Param(0.99, "1", "factor of recency from one rank to the next", 0.001, 0.999999)
 touched = Param(30.0, "1", "number of items that a read touches", 0.0, 1_000_000.0)
 

@@ -19,7 +19,7 @@ from malsim.base.parameters import Param
 from malsim.laws.engine.items import Columns, ItemField, Items, Query
 from malsim.memory.graph.arrays import Array
 
-clock = ItemField("time", "d", "time of its creation or last retrieval")
+clock = ItemField("time", "d", "time of the item's creation or last retrieval")
 decay = Param(0.995, "1", "recency after an hour", 0.0, 1.0)
 
 

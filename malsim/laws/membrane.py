@@ -24,7 +24,7 @@ ordered = True
 s = ItemField(1.0, "1", "salience")
 clock = ItemField("time", "d", "time of the claim")
 half_life = Param(30.0, "d", "intended half-life", 0.001, 100_000.0)
-least = Param(0.001, "1", "salience below which a sweep deletes it", 0.0, 1.0)
+least = Param(0.001, "1", "salience below which a sweep deletes an item", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim) -> Change:

@@ -24,7 +24,7 @@ from malsim.memory.graph.arrays import Array
 
 ordered = True
 p = ItemField(1.0, "1", "confidence")
-agree = Param(0.1, "1", "gain of both of two agreeing items", 0.0, 1.0)
+agree = Param(0.1, "1", "gain of each of two agreeing items", 0.0, 1.0)
 contradict = Param(0.2, "1", "loss of the earlier of two disagreeing items", 0.0, 1.0)
 hidden = Param(0.3, "1", "confidence below which an item is not shown", 0.0, 1.0)
 

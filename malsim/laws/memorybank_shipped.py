@@ -22,7 +22,7 @@ from malsim.laws.engine.items import Columns, ItemField, Items, Query, state_col
 
 s = ItemField(1.0, "1", "strength")
 p = ItemField(1.0, "1", "probability of survival")
-clock = ItemField("time", "d", "time of its creation or last read")
+clock = ItemField("time", "d", "time of the item's creation or last read")
 scale = Param(5.0, "d", "time constant of forgetting at strength 1", 0.001, 100_000.0)
 
 

@@ -44,8 +44,8 @@ from malsim.laws.truth.estimate import estimate_truth
 from malsim.laws.truth.log_odds import reasons_of
 
 pools = True
-p = ItemField("stated", "1", "effective confidence of its value at the last tick")
-record = ItemField(np.nan, "1", "record a_w of its writer at the last tick; NaN before, and for a reviewer")
+p = ItemField("stated", "1", "effective confidence of the item's value at the last tick")
+record = ItemField(np.nan, "1", "record a_w of the item's writer at the last tick; NaN before it and for reviewers")
 tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_000.0)
 tau_from = Param("claims", "1", "claims: without a tau, one is fitted where the claims show that facts change; or given")
 values = Param("auto", "1", "auto, shared or own")

@@ -24,7 +24,7 @@ ordered = True
 PROPOSED, ACCEPTED, LOCKED = 0.0, 1.0, 2.0
 stage = ItemField(ACCEPTED, "1", "0 proposed, 1 accepted, 2 locked")
 seconds = ItemField(0.0, "1", "number of repetitions by other writers")
-quorum = Param(2.0, "1", "seconds that lock an accepted claim", 1.0, 1_000_000.0)
+quorum = Param(2.0, "1", "number of repetitions that locks an accepted claim", 1.0, 1_000_000.0)
 
 
 def write(items: Items, claim: Claim, *, quorum: float) -> Change:

@@ -24,8 +24,8 @@ from malsim.laws.truth.gather import gather
 
 pools = True
 MOST = 1.0 - 1e-9  # maximum trust, which keeps −log(1 − t) finite
-p = ItemField("stated", "1", "confidence of its value at the last tick")
-sweeps = Param(20.0, "1", "rounds", 1.0, 1000.0)
+p = ItemField("stated", "1", "confidence of the item's value at the last tick")
+sweeps = Param(20.0, "1", "number of rounds", 1.0, 1000.0)
 start = Param(0.9, "1", "initial trust in a writer", 0.01, 0.99)
 damping = Param(0.3, "1", "damping, for writers who are not independent", 0.001, 10.0)
 rivals = Param(0.25, "1", "weight of rivals' scores: ρ (.5) times the base similarity (.5)", 0.0, 10.0)

@@ -27,10 +27,10 @@ from malsim.memory.graph.arrays import Array, Bools
 scope = "replication"  # a day counts as active if any object was read or written
 n = ItemField(0.0, "1", "number of repetitions and reads")
 clock = ItemField("time", "d", "time of the last claim or read")
-active = ItemField(1.0, "1", "active days since its clock")
+active = ItemField(1.0, "1", "number of active days since the clock")
 latest = ItemField("time", "d", "time of the last counted use")
-forgotten = Param(0.05, "1", "strength below which a sweep deletes it", 0.0, 1.0)
-rate = Param(0.16, "1/d", "decay of strength at importance 0; an item of importance ½ decays at .6 of it", 0.0, 10.0)
+forgotten = Param(0.05, "1", "strength below which a sweep deletes an item", 0.0, 1.0)
+rate = Param(0.16, "1/d", "decay of strength at importance 0; an item of importance ½ decays at .6 of this rate", 0.0, 10.0)
 
 
 def write(items: Items, claim: Claim) -> Change:
