@@ -230,7 +230,7 @@ class Memory:
         return Memory(cells.changed(rows, values), edges, writers, self.scanned, derived)
 
     def with_cells(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with a new frame of cells, whose names, texts and writers must be unchanged."""
+        """Return the memory with a new frame of cells, whose names, titles, bodies and writers must be unchanged."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.without_status())
 
     def with_texts(self, cells: pl.DataFrame) -> Memory:

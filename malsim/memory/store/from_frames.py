@@ -114,7 +114,8 @@ def _typed(frame: pl.DataFrame, kinds: Mapping[str, Any], defaults: Mapping[str,
     """Return all columns of the schema, cast to their types. Absent columns are filled with their defaults."""
     unknown = [name for name in frame.columns if name not in kinds]
     if unknown:
-        raise DataError("unknown column", where=where, given=unknown[0], hint=nearest(unknown[0], kinds, ", ".join(kinds)))
+        hint = nearest(unknown[0], kinds, f"use one of {', '.join(kinds)}")
+        raise DataError("unknown column", where=where, given=unknown[0], hint=hint)
     try:
         columns = [
             frame[name].cast(kind) if name in frame.columns
