@@ -1,4 +1,4 @@
-"""Tests that indexes which grow with a memory equal the same indexes built from scratch."""
+"""Tests that indexes updated as a memory grows equal the same indexes built from scratch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of calibration formulas, of slopes of the law, and of cells that do not affect their writer's calibration."""
+"""Tests of calibration formulas, of the law's slopes, and of cells that do not affect their writer's calibration."""
 
 from __future__ import annotations
 

@@ -162,9 +162,8 @@ def test_push_states_the_number_of_outcomes_behind_calibration(monkeypatch: pyte
         assert set(push.sections.unproven) == few
         assert ("too few outcomes to calibrate" in str(push)) == bool(few)
     assert memory.mini_index("", now=41.0, rules=Rules(calibration="none")).sections.unproven == ()
-    monkeypatch.setitem(
-        CALIBRATIONS, "overconfidence", CALIBRATIONS["none"]
-    )  # with this formula no writer is ever discounted
+    # with this formula no writer is ever discounted
+    monkeypatch.setitem(CALIBRATIONS, "overconfidence", CALIBRATIONS["none"])
     assert memory.mini_index("", now=41.0).sections.unproven == ()
 
 

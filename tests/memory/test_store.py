@@ -1,4 +1,4 @@
-"""Tests that a store returns what was saved, for today and for every past day, and that a damaged file is refused."""
+"""Tests that a store returns what was saved, now and for every past day, and that a damaged file is refused."""
 
 from __future__ import annotations
 

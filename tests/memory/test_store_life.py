@@ -172,7 +172,7 @@ def whole(path: Path) -> Store:
 def test_store_killed_fifty_times_keeps_every_commit(tmp_path: Path, writers: Writers) -> None:
     delays, done = random.Random(7), dict[Path, int]()  # noqa: S311  # not secrets
     for kill in range(KILLS):
-        is_new = kill % 3 == 2  # every third writer is killed around the creation of its store
+        is_new = kill % 3 == 2  # every third writer is killed while or soon after it creates a new store
         path = tmp_path / (f"new{kill}.sqlite" if is_new else f"{kill % 3}.sqlite")
         writers.begin("ann", path, deeds=10_000)
         pid, committed = writers.pid(), 0

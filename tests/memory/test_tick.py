@@ -186,9 +186,8 @@ def test_cells_without_external_evidence_do_not_count() -> None:
         assert tick(memory, 1.0, rules.replace(**changes)).writers["calibration"][0] == pytest.approx(factor)
     praise = claim("obs_0fff", 1.0, t=1.0, writer="audit", edges=[{"relation": "supports", "target": "ver_0000"}])
     praised, _ = admit(memory, [praise], rules)
-    assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(
-        0.2
-    )  # four of the writer's five claims were wrong
+    # four of the writer's five claims were wrong
+    assert tick(praised, 2.0, rules).writers["calibration"][0] == pytest.approx(0.2)
 
 
 def test_pinning_freezes_currency_without_refreshing_it() -> None:

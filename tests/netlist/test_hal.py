@@ -1,4 +1,4 @@
-"""Tests that `.hal` text is read and run, and that commands without a counterpart are reported."""
+"""Tests that `.hal` text is read and run, and that commands without a counterpart in malsim are reported."""
 
 from __future__ import annotations
 

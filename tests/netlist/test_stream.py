@@ -1,4 +1,4 @@
-"""Tests that a netlist runs on a stream, and tests of causes of signals, diagrams, and the netlist commands."""
+"""Tests of netlists that run on a stream, of the causes of signals, of diagrams, and of the netlist commands."""
 
 from __future__ import annotations
 

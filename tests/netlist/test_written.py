@@ -80,7 +80,7 @@ def test_claim_made_by_a_program_is_admitted_by_the_gate() -> None:
 def test_invalid_program_body_is_never_admitted_silently(body: str, kind: str | None) -> None:
     text = TOML.replace("'''" + BODY + "'''", f'"{body}"')
     made = run(scenario(text))
-    assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # kind is None if the gate refuses the claim
+    assert ("prg_a3ef" in made.memory.cells["handle"]) == (kind is not None)  # `kind` is None if the gate refuses the claim
     events = made.events.filter(subject="prg_a3ef").filter(pl.col("kind").is_in(["refused", "scheduled"]))
     assert events["kind"].to_list() == ([] if kind is None else [kind])
     assert all(events["detail"].str.len_chars() > 10)

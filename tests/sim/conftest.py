@@ -143,7 +143,7 @@ class _Spy(Inbox):
 
 @pytest.fixture(scope="session")
 def posted() -> Callable[[Scenario], pl.DataFrame]:
-    """Return a function that lists a scenario's drafts, one per row; `t` is in ms, `edges` counts the draft's edges."""
+    """Return a function that lists a scenario's drafts, one row per draft; `t` is in ms and `edges` is a count."""
 
     def listed(scenario: Scenario) -> pl.DataFrame:
         made = bench.Bench(scenario)
@@ -185,7 +185,7 @@ FORMS = {
 
 
 def names(scenario: Scenario) -> set[str]:
-    """Return every possible writer name, even if all claims of that writer are refused."""
+    """Return the names of all possible writers, including writers whose claims are all refused."""
     members = {f"{item.name}-{n + 1}" for item in scenario.writers for n in range(item.count)}
     people = {JOB, *(item.by for item in scenario.corrections)}
     return {"reader", "reviewers", *people, *members, *scenario.claims["writer"]}

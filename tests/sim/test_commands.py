@@ -166,7 +166,7 @@ def test_single_replication_has_no_interval(world: Path) -> None:
             assert row["low"] is None or low <= row["low"] <= row["value"] <= row["high"] <= high
             half = 2.5705818 * held.std(ddof=1) / np.sqrt(6)  # Student's t with 5 degrees of freedom
             if len(held) == 6 and low + half < row["value"] < high - half:
-                # intervals of skewed or bounded values are wider than Student's
+                # intervals of skewed or bounded values are wider than Student's t
                 assert row["high"] - row["low"] >= 2 * half * (1 - 1e-6)
     for row in figures.filter(pl.col("metric").str.contains("ece|rmse")).rows(named=True):
         assert 0.0 <= row["low"] <= row["value"] <= row["high"] <= 1.0

@@ -130,7 +130,7 @@ def test_user_memory_forgets_during_a_run() -> None:
     found = figures(FORGOTTEN, memory=Keyed, replications=3)
     assert found["corrections_refused"] == 0.0
     assert found["correction_shows"] >= 1.0
-    assert found["resurfaced"] > 0.0  # the background job restores the value from its sources
+    assert found["resurfaced"] > 0.0  # the background job restores the value from the sources
     # the memory has no `correct` method
     assert figures(STRANGER, memory=Keyed, replications=2)["corrections_refused"] == 1.0
 

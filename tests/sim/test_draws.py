@@ -1,4 +1,4 @@
-"""Tests that a random draw depends only on its address and looks random, and that changes of a fact give its true value."""
+"""Tests that a random draw depends only on its address and looks random, and that changes add up to a fact's true value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a fork equals its run until the day of the fork, and on every day if nothing is changed."""
+"""Tests that a fork equals the original run until the day of the fork, and on every day if nothing is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of a netlist in a run: the addresses it reads, the outputs it drives, and the signals that are recorded."""
+"""Tests of a netlist in a run: addresses that are read, outputs that are driven, and signals that are recorded."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def after_a_run() -> bench.Bench:
 
 
 def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, float, float, float]:
-    """Return a fact's answer, its belief, and the highest confidence of a true and of a false value; NaN without claims."""
+    """Return a fact's answer and belief, and the highest confidence of its true and its false values; NaN if not claimed."""
     cell_index, best = snapshot.cell_index, (np.nan, -1.0)
     sides = {True: np.nan, False: np.nan}
     for row in np.flatnonzero(

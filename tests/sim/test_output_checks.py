@@ -27,7 +27,7 @@ FRESH = 77
 
 
 def guarded(*layers: str, **changes: object) -> Scenario:
-    """Return the scenario with a fresh seed, in which only the named output checks are on."""
+    """Return the scenario with a fresh seed and with only the named output checks enabled."""
     made = read(SCENARIO).replace(seed=FRESH, replications=16, days=60.0)
     assert made.reader
     off = {name: value for name, value in OFF.items() if name not in layers}

@@ -22,7 +22,7 @@ POLARS = str(Path(pl.__file__).parent)
 IN_FRAMES = {
     "agreeing_falsehood", "colluders", "compaction_primed", "concern_feedback", "corrected_by_a_stranger",
     "correction_holds", "drift_baseline", "forgotten_for_good", "freeze_and_annex", "half_colluders", "kept_apart",
-    "liar_from_day_20",  # its scripted inputs go on until day 46
+    "liar_from_day_20",  # has scripted inputs until day 46
     "one_model", "pid_word_budget", "quorum_of_writers", "reader_writes_ops", "reviewers", "smooth_watch",
     "stale_and_disputed", "start_cold", "start_primed", "triage_popular", "triage_static", "triage_tired", "tripwire",
     "tripwire_poisoned", "watchdog_silent_writer",

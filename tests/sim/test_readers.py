@@ -1,4 +1,4 @@
-"""Tests that list the readers of a cell by handle, key, version, edge, wildcard and signal."""
+"""Tests of how a cell's readers are found: by handle, key, version, edge, wildcard and signal."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_readers_of_a_cell_depend_on_the_day(made: Run) -> None:
     of_active = {("program", "watch"), ("program", "quorum"), ("signal", "all")}
     assert named(made, "obs_c0c1") == always  # programs do not read superseded cells
     assert named(made, "obs_c0c1", 2.0) == (always | of_active) - {("signal", "all")}
-    assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # on day 2 the program has only just been added
+    assert ("program", "watch") not in named(made, "obs_b0b1", 2.0)  # the program is added only on day 2
 
 
 def test_wildcard_in_a_reducer_matches_only_active_cells(made: Run) -> None:

@@ -154,7 +154,7 @@ def test_law_has_the_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> 
 
 
 def differences(scenario: ms.Scenario, replications: int, index: int) -> list[str]:
-    """Return the columns in which a replication differs between a batch and a run on its own."""
+    """Return the columns whose values differ between a replication in a batch and the same replication alone."""
     number = scenario.first + index
     batch = ms.run(scenario.replace(replications=replications), record="all")
     alone = ms.run(scenario.replace(first=number, replications=1), record="all")

@@ -41,7 +41,7 @@ def moody(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def run(first: int, replications: int) -> Run:
-    """Return a run in which three writers with a state claim next to an honest one."""
+    """Return a run with one honest writer and three writers that have a state."""
     moody = Population(behaviour="moody", count=3, rate=2.5)
     return bench.run(
         Scenario(

@@ -1,4 +1,4 @@
-"""Ratios for a user's memory: overhead per call, and a run over a dict compared with the published law."""
+"""Benchmark of users' memories: overhead per call, and a run over a dict relative to a run of the published law."""
 
 from __future__ import annotations
 

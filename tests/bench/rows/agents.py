@@ -1,4 +1,4 @@
-"""Ratios for an agent's memory: push, claim and hook compared with opening the store, and with a recorded call."""
+"""Benchmark of an agent's memory: time of push, claim and hook relative to opening the store, and time to record a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of the importers: reading a table or JSON lines, compared with parsing alone."""
+"""Benchmark of the importers: time to read a table or JSON lines, relative to parsing alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ratios of the laws: ten times the claims, a year of a thousand replications, and `records` compared with plain sums."""
+"""Benchmark of the laws: ten times the claims, a year of a thousand replications, and `records` relative to plain sums."""
 
 from __future__ import annotations
 

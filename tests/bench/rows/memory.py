@@ -1,4 +1,4 @@
-"""Ratios of the memory: tick, gate, a recorded turn and imports, compared with plain numpy, scipy and polars."""
+"""Benchmark of the memory: tick, gate, recorded turn and imports, relative to plain numpy, scipy and polars."""
 
 from __future__ import annotations
 

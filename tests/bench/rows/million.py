@@ -1,4 +1,4 @@
-"""Ratios for a store of a million cells, compared with SQLite: tick, push, cell, claim, and file growth per tick."""
+"""Benchmark of a store with a million cells: times relative to SQLite, and growth of the file per tick."""
 
 from __future__ import annotations
 

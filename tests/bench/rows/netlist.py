@@ -1,4 +1,4 @@
-"""Ratios of the netlist: twenty ops to plain frames, ten thousand rows to one row, and long texts to short texts."""
+"""Benchmark of the netlist: twenty ops relative to plain frames, many rows relative to one, and long texts to short ones."""
 
 from __future__ import annotations
 

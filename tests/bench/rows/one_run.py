@@ -1,4 +1,4 @@
-"""Ratios of a user's waiting time for a claim, a push or a run of a shipped scenario to ticks alone on 88 cells."""
+"""Benchmark of a user's waiting time for a claim, a push or a scenario run, relative to ticks alone on 88 cells."""
 
 from __future__ import annotations
 

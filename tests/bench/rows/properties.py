@@ -1,4 +1,4 @@
-"""Ratios of a temporal property over many replications to one pass of arithmetic over the same array."""
+"""Benchmark of a temporal property over many replications, relative to one pass of arithmetic over the same array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurement of the ratio between the times of two callables, run alternately so that load on the machine affects both.
+"""Ratio of two callables' times, measured by running them alternately so that machine load affects both.
 
 One file a family, which yields its rows from `rows()`; being in this folder is being registered.
 """
@@ -67,7 +67,7 @@ def compare(
 
 
 def every_row(only: str = "", *, left_out: Callable[[UsageError], object] | None = None) -> Iterator[Ratio]:
-    """Yield each measured ratio of every file in this folder whose name contains `only`.
+    """Yield the ratios that are measured by the files in this folder whose names contain `only`.
 
     A family whose peer is not installed raises `UsageError`, or is passed to `left_out` and skipped.
     """

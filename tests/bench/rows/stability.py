@@ -1,4 +1,4 @@
-"""Ratio of the stability analysis of a large loop to one tick of the same memory."""
+"""Benchmark of the stability analysis of a large loop, relative to one tick of the same memory."""
 
 from __future__ import annotations
 

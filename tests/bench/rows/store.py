@@ -1,4 +1,4 @@
-"""Ratios of a store to plain SQLite: fetching rows, searching for words, and inserting rows."""
+"""Benchmark of a store: time to fetch rows, search for words and insert rows, relative to plain SQLite."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _reads(handles: list[str], day: int, seed: float) -> Day:
 
 
 def _from_documents(number: str, docs: Sequence[int]) -> Day:
-    """Return cells of one writer that are each derived from a document; there are at most five documents."""
+    """Return cells by one writer, each of which is derived from one of up to five documents."""
     origins = [f"derived_from> ref_d0c{doc % 5}(0)" for doc in docs]
     return [cell(f"obs_{number}{index:02x}", origin, writer="mono") for index, origin in enumerate(origins)]
 

@@ -104,7 +104,7 @@ class AllSignals(Signals):
     # Signals of writers.
 
     def error(self, writer: str) -> list[float]:
-        """Return a writer's mean of effective - stated over active cells, at each tick since the writer's first claim."""
+        """Return a writer's mean of effective minus stated confidence, at each tick since the writer's first claim."""
 
         def mean(world: World) -> float:
             cells = [world.cells[item] for item in world.of_writer(writer)]

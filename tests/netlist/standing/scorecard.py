@@ -49,7 +49,7 @@ def first_firings(cases: Sequence[FiringCase], *, days: int = DAYS) -> list[int 
 
 
 def of_case(name: str, *, seed: int | None = None, benign: bool = False, days: int = DAYS) -> FiringCase:
-    """Return the test case of a signal; `seed` adds ordinary work drawn from that seed."""
+    """Return the test case of a signal; if `seed` is given, ordinary work drawn from that seed is added."""
     case = CASES[name]
     events = merged(case.start or {}, case.benign if benign else case.fault)
     return FiringCase(name, events if seed is None else merged(ordinary(seed, days), events), case.target)

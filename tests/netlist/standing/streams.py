@@ -51,7 +51,7 @@ def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
 
 
 def play(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
-    """Yield the day and the memory after that day's tick; each stream plays in its own replication."""
+    """Yield each day with the memory after that day's tick; each stream plays in its own replication."""
     memory = Memory.empty()
     for day in range(days):
         for rep, events in enumerate(streams):
