@@ -25,7 +25,7 @@ numbers = st.floats(-1e6, 1e6).map(lambda number: round(number, 6) + 0.0)
 
 
 @given(st.lists(st.tuples(st.none() | numbers, st.none() | numbers, st.none() | st.integers(1, 30)), min_size=1))
-def test_series_expand_their_items(items: list[tuple[float | None, float | None, int | None]]) -> None:
+def test_series_text_is_expanded_to_values(items: list[tuple[float | None, float | None, int | None]]) -> None:
     words, values = [], []
     for start, step, count in items:
         rise = None if start is None or count is None else step
@@ -95,7 +95,7 @@ def test_expected_states_at_ticks_times_and_ranges() -> None:
         assert check_alarm(expected, trace, alarm="alarm.out", condition="bad").passed, expected
 
 
-def test_differences_name_tick_day_replication_expected_and_got() -> None:
+def test_differences_name_tick_day_replication_and_states() -> None:
     verdict = check_alarm({"2": "tripped", "6..": "cleared"}, trip(), alarm="alarm.out", condition="bad")
     assert verdict.differences.rows() == [(3.0, 2, 1, "tripped", "quiet"), (8.0, 7, 0, "cleared", None)]
     assert str(verdict) == "tick 2 (day 3), replication 1: expected tripped, got quiet (and 1 more)"
@@ -153,14 +153,14 @@ def metric_check(metric: str, within: tuple[float, float], of: str = "x", **opti
     return MetricCheck(name="n", property="p", metric=metric, of=of, within=within, **options)
 
 
-def test_time_of_an_absent_event_is_infinite() -> None:
+def test_event_that_never_occurs_has_an_infinite_time() -> None:
     trace = Trace.of_arrays(range(3), {"x": np.array([[0.0, 0.0], [0.2, 0.9], [0.4, 1.0]])})
     estimate = metric_check("rise_time", (0.0, 9.0), final=1.0).result(None, trace)
     result = (estimate.each.tolist(), estimate.passed, estimate.interval, estimate.farthest)
     assert result == ([np.inf, 0.0], False, None, 0)
 
 
-def test_a_mean_has_an_interval_and_a_margin() -> None:
+def test_mean_has_an_interval_and_a_margin() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
     estimate = metric_check("last", (1.0, 3.0), of="2 * x").result(None, trace)
     assert (estimate.mean, estimate.passed, estimate.farthest) == (4.0, False, 2)
@@ -169,14 +169,14 @@ def test_a_mean_has_an_interval_and_a_margin() -> None:
     assert str(estimate) == "expected 1 … 3, got last = 4 [-0.968275, 8.96828]"
 
 
-def test_interval_beyond_a_bound_is_undecided() -> None:
+def test_metric_is_undecided_if_its_interval_crosses_a_bound() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 3.0]])})
     estimate = metric_check("last", (1.5, 5.0)).result(None, trace)
     assert (estimate.mean, estimate.passed, estimate.farthest) == (2.0, False, 0)
     assert str(estimate).endswith("; the mean is inside, but its interval is not: use more replications")
 
 
-def test_one_replication_reports_no_interval() -> None:
+def test_single_replication_has_no_interval() -> None:
     trace = Trace.of_arrays(range(2), {"x": np.array([[0.0], [0.5]])})
     for high, passed in ((0.5, True), (0.4, False)):
         estimate = metric_check("last", (0.0, high)).result(None, trace)
@@ -195,7 +195,7 @@ def test_metric_passes_if_both_interval_ends_are_inside(values: Array, first: fl
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_missing_values_are_skipped_by_metrics(metric: str) -> None:
+def test_metrics_skip_missing_values(metric: str) -> None:
     values = np.array([0.2, 1.4, 0.9, 1.0])
     late = np.concatenate([[np.nan], values])[:, None]
     assert measure(metric, np.arange(5.0), late)[0] == pytest.approx(
@@ -203,7 +203,7 @@ def test_missing_values_are_skipped_by_metrics(metric: str) -> None:
     )
 
 
-def test_unmeasurable_values_are_refused() -> None:
+def test_metrics_of_unmeasurable_values_are_refused() -> None:
     nothing = np.full((3, 1), np.nan)
     for values, metric in ((nothing, "mean"), (np.zeros((3, 1)), "overshoot"), (np.zeros((0, 1)), "last")):
         with pytest.raises(ScenarioError):

@@ -28,7 +28,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
 
 
-def test_approved_baseline_is_used_from_then_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_approved_baseline_is_used_in_later_runs(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["test", str(path)]) == 2  # a missing baseline is an error, not a pass
     assert "no baseline is recorded" in capsys.readouterr().out
     assert main(["test", "--approve", str(path), "--yes"]) == 0
@@ -70,7 +70,7 @@ def test_single_replication_is_compared_with_its_baseline(path: Path) -> None:
     assert main(["test", str(path), "--replication", "7"]) == 2  # replication 7 is not in the baseline
 
 
-def test_different_baseline_columns_are_an_error(path: Path) -> None:
+def test_baseline_with_other_columns_is_an_error(path: Path) -> None:
     assert main(["test", "--approve", str(path), "--yes"]) == 0
     edit(path, '"cells.status", ', "")
     assert main(["test", str(path)]) == 2

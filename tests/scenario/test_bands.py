@@ -53,7 +53,7 @@ def test_band_adds_absolute_and_relative_tolerance(values: list[float], absolute
         assert comparison.passed or comparison.differences["ticks"][0] == sum(value > 0 for value in excess)
 
 
-def test_series_that_ends_early_or_is_new_fails() -> None:
+def test_series_that_is_new_or_ends_early_fails() -> None:
     then = cells(wave(DAYS))
     cases = {"missing": then.filter(pl.col("t") <= 30), "unexpected": pl.concat([then, cells(wave(DAYS), cell="obs_new1")])}
     for expected, now in cases.items():
@@ -83,7 +83,7 @@ def test_texts_bits_and_integers_are_compared() -> None:
     assert exact["column"].to_list() == ["pinned", "status"]  # bands do not apply to bits and texts
 
 
-def test_signals_have_their_own_bands_and_rows() -> None:
+def test_each_signal_has_its_own_band_and_rows() -> None:
     base = pl.DataFrame({"t": [1.0, 2.0] * 3, "rep": [0] * 6, "row": [None, None, "a", "a", "b", "b"]})
     then = base.with_columns(signal=pl.lit("low"), value=pl.lit(0.5))
     now = then.with_columns(value=pl.when(pl.col("row") == "b").then(0.6).otherwise(pl.col("value")))
@@ -113,7 +113,7 @@ def test_events_must_match_in_day_and_number() -> None:
     ]
 
 
-def test_incomparable_baseline_is_an_error() -> None:
+def test_baseline_that_cannot_be_compared_is_an_error() -> None:
     then = cells(wave(DAYS))
     nan = then.with_columns(effective=pl.lit(float("nan")))
     cases: list[tuple[pl.DataFrame, pl.DataFrame, dict[str, Band], str]] = [
@@ -195,7 +195,7 @@ def test_damaged_baselines_are_refused(tmp_path: Path) -> None:
         read(tmp_path, "x")
 
 
-def test_nan_and_lists_are_refused_in_a_baseline(tmp_path: Path) -> None:
+def test_baseline_with_nan_or_lists_is_refused(tmp_path: Path) -> None:
     for frame in (cells([float("nan")]), cells([0.5]).with_columns(topics=pl.Series([["a"]]))):
         with pytest.raises(ScenarioError, match=r"a baseline (must not|can only) contain"):
             write(tmp_path, "x", {"cells": frame})

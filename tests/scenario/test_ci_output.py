@@ -30,7 +30,7 @@ def _write(name: str, text: str) -> None:
     Path(name).write_text(text, encoding="utf-8")
 
 
-def test_each_file_prints_a_line_and_the_slowest_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_file_gets_a_line_and_the_slowest_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     for name in "abcd":
         _write(f"{name}.toml", HEAD + CLAIM + STANDS + (FALLS if name == "b" else ""))
     _write("e.toml", "whi = 1\n")
@@ -46,7 +46,7 @@ def test_each_file_prints_a_line_and_the_slowest_are_listed(capsys: pytest.Captu
     assert lines[-1] == "4 passed, 1 failed, 1 could not be judged"
 
 
-def test_annotations_name_file_and_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ci_annotations_name_file_and_line(capsys: pytest.CaptureFixture[str]) -> None:
     odd = FALLS.replace("falls", "odd, \\u001b[31m 50 %: \\n::warning::x")
     _write("x.toml", HEAD + CLAIM + STANDS + odd)
     _write("y.toml", 'why = "w"\n[rnu]\n')
@@ -59,14 +59,14 @@ def test_annotations_name_file_and_line(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @given(st.text(), st.text(), st.text())
-def test_annotation_is_one_line_in_the_required_form(path: str, title: str, message: str) -> None:
+def test_ci_annotation_is_one_line_in_the_required_form(path: str, title: str, message: str) -> None:
     line = annotation(path, "3", title, message)
     assert len(line.splitlines()) == 1
     assert re.fullmatch(r"::error file=([^,:]*),line=3,title=([^,:]*)::(.*)", line)
     assert "\x1b" not in line
 
 
-def test_junit_has_times_and_properties() -> None:
+def test_junit_report_has_times_and_properties() -> None:
     _write("x.toml", HEAD + CLAIM + STANDS + FALLS)
     assert main(["test", "x.toml", "--junit", "r.xml"]) == 1
     [suite] = ET.parse("r.xml").getroot()  # noqa: S314  # our own file
@@ -78,7 +78,7 @@ def test_junit_has_times_and_properties() -> None:
     }  # fmt: skip
 
 
-def test_upgrade_lists_moved_baselines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changes_made_by_an_upgrade_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("GITHUB_ACTOR", "ann")
     _write("x.toml", HEAD + CLAIM + BASELINE)
     assert main(["test", "x.toml", "--approve", "--yes"]) == 0

@@ -77,18 +77,18 @@ def test_file_settings_reach_the_scenario() -> None:
         ("why = 'x'\nwhy = 'y'", "not a TOML file"),
     ],
 )
-def test_scenario_errors_name_their_place(text: str, message: str) -> None:
+def test_scenario_errors_name_file_line_and_key(text: str, message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
         parse(text, where="s.toml")
 
 
-def test_all_errors_of_a_file_come_together() -> None:
+def test_all_errors_in_a_file_are_reported_together() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse('why = "x"\n[run]\ndays = -1\nreplications = 0\n[rules]\ndamping = 0\n')
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_errors_follow_the_order_of_the_schema() -> None:
+def test_errors_are_sorted_like_the_schema() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse("[[claim]]\nat = 1\n[[claim]]\nzz = 1\naa = 1\n[rules]\ndamping = 0\n[run]\nfirst = -1\ndays = 0\n[runs]\n")
     lines = [line.removeprefix("scenario:").split(";")[0] for line in str(caught.value).splitlines()]
@@ -106,7 +106,7 @@ def test_errors_follow_the_order_of_the_schema() -> None:
     ]
 
 
-def test_credentials_are_not_repeated_in_errors() -> None:
+def test_errors_do_not_repeat_credentials() -> None:
     credential = "AKIA" + "Q" * 16
     for text in (f'why = "x"\n[run]\ndays = "{credential}"\n', f'why = "x"\n{credential} = 1\n'):
         with pytest.raises(ScenarioError) as caught:
@@ -127,20 +127,20 @@ def test_missing_large_and_binary_files_are_refused(tmp_path: Path) -> None:
 
 
 @given(st.text(max_size=80))
-def test_any_text_is_a_scenario_or_an_error(text: str) -> None:
+def test_any_text_is_either_a_scenario_or_an_error(text: str) -> None:
     for whole in (text, f'why = "x"\n{text}'):
         with contextlib.suppress(ScenarioError):
             parse(whole)
 
 
-def test_lines_of_keys_and_tables_are_found() -> None:
+def test_line_numbers_of_keys_and_tables_are_found() -> None:
     lines = lines_of('why = "x"\n\n[run]\ndays = 1\n[[claim]]\n[[claim]]\nat = "0d"\nedges = [\n {},\n]\n')
     assert [
         line_of(lines, path) for path in [("run", "days"), ("claim", 1, "at"), ("claim", 1, "edges", 0, "x"), ("no",)]
     ] == [4, 7, 8, 1]
 
 
-def test_schema_lists_every_rule_with_bounds() -> None:
+def test_schema_lists_every_rule_with_its_bounds() -> None:
     rules = scenario_schema()["$defs"]["rules"]["properties"]
     assert rules["damping"]["exclusiveMinimum"] == 0
     assert rules["calibration"]["enum"] == ["overconfidence", "brier", "none"]
@@ -150,7 +150,7 @@ def test_schema_lists_every_rule_with_bounds() -> None:
 @pytest.mark.parametrize(
     ("text", "milliseconds"), [("1d", 86_400_000), ("0.1 s", 100), ("10min", 600_000), (".5h", 1_800_000)]
 )
-def test_durations_are_whole_milliseconds(text: str, milliseconds: int) -> None:
+def test_durations_are_parsed_to_whole_milliseconds(text: str, milliseconds: int) -> None:
     assert span(text) == milliseconds
 
 
@@ -160,7 +160,7 @@ def test_invalid_durations_are_refused(text: str) -> None:
         span(text)
 
 
-def test_schema_lists_the_keys_of_every_check_kind() -> None:
+def test_schema_lists_the_keys_of_every_kind_of_check() -> None:
     text = resources.files(json_schema.__package__).joinpath("data", "check.schema.json").read_text(encoding="utf-8")
     keys = json.loads(text)["check"]["items"]["properties"]
     assert {"property", "name", "share"} | {key for kind in KINDS.values() for key in _own(kind)} == set(keys)

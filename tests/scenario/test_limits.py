@@ -70,7 +70,7 @@ def test_rerun_of_a_manifest_obeys_the_limits(path: str, allow: Allow, capsys: p
     assert main(["run", "--manifest", "out/x/manifest.json"]) == 0
 
 
-def test_large_baseline_is_refused_unread_until_allowed(
+def test_large_baseline_is_not_read_until_allowed(
     path: str, tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
     held = tmp_path / "x.cells.csv"
@@ -130,7 +130,7 @@ def test_decompression_bombs_are_refused() -> None:
     check_size(parse(SCENARIO))
 
 
-def test_environment_sets_any_limit(allow: Allow) -> None:
+def test_environment_variable_sets_any_limit(allow: Allow) -> None:
     names = [limit.name for limit in fields(Limits)]
     allow(",".join(f"{name}={number}" for number, name in enumerate(names)))
     assert [getattr(Limits.of_environment(), name) for name in names] == list(range(len(names)))
@@ -139,7 +139,7 @@ def test_environment_sets_any_limit(allow: Allow) -> None:
 
 
 @pytest.mark.parametrize("text", ["ticks", "ticks=-1", "ticks=1e6", "tick=5", "=5", "ticks=5;cells=6", "ticks=٣"])
-def test_environment_without_a_known_limit_is_refused(
+def test_unknown_limit_in_the_environment_is_refused(
     text: str, path: str, allow: Allow, capsys: pytest.CaptureFixture[str]
 ) -> None:
     allow(text)
@@ -147,7 +147,7 @@ def test_environment_without_a_known_limit_is_refused(
     assert "MALSIM_LIMITS: not a valid limit" in capsys.readouterr().err
 
 
-def test_file_within_the_limit_is_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_within_the_size_limit_are_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
     """The limit applies to the decompressed size and is checked before any table is built."""
     bomb = tmp_path / "claims.csv.gz"
     bomb.write_bytes(gzip.compress(b"writer,object,value\n" + b"a,b,c\n" * 7_000_000))

@@ -82,13 +82,13 @@ def must_be_refused(path: str, message: str, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_uncheckable_file_is_an_error_at_its_line(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_that_cannot_be_checked_is_an_error(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, message = CASES[name]
     (folder / "x.toml").write_text(text, encoding="utf-8")
     must_be_refused("x.toml", message, capsys)
 
 
-def test_links_out_of_the_folder_are_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_links_to_other_folders_are_not_followed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, message = CASES["claims from elsewhere"]
     (folder / "in.csv").symlink_to(folder.parent / "stolen.csv")
     (folder / "x.toml").write_text(text.replace("../stolen.csv", "in.csv"), encoding="utf-8")
@@ -152,7 +152,7 @@ def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, cap
     assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
 
 
-def test_run_without_refusals_reports_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_without_refused_claims_reports_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "s.toml"
     path.write_text(HEAD, encoding="utf-8")
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--strict"]) == 0
@@ -160,7 +160,7 @@ def test_run_without_refusals_reports_none(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 0), (["--strict"], 1)])
-def test_strict_suite_fails_on_refused_claims(
+def test_strict_suite_fails_if_claims_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], code: int
 ) -> None:
     path = tmp_path / "s.toml"
@@ -174,7 +174,7 @@ def test_strict_suite_fails_on_refused_claims(
 
 
 @pytest.mark.parametrize(("more", "code"), [([], 0), (["--strict"], 1)])
-def test_strict_replay_fails_on_refused_claims(
+def test_strict_replay_fails_if_claims_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, more: list[str], code: int
 ) -> None:
     monkeypatch.chdir(tmp_path)

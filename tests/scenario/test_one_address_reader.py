@@ -61,7 +61,7 @@ def made() -> ms.Run:
     return ms.run(SCENARIO)
 
 
-def test_valid_spellings_of_an_address_read_alike(made: ms.Run) -> None:
+def test_checks_and_queries_read_valid_addresses_alike(made: ms.Run) -> None:
     trace = trace_of(made)
     ticks = pl.DataFrame({"t": made.cells["t"].unique().sort()})
     for address in NAMED.split():
@@ -71,7 +71,7 @@ def test_valid_spellings_of_an_address_read_alike(made: ms.Run) -> None:
 
 
 @pytest.mark.parametrize("address", REFUSED.split())
-def test_invalid_spellings_are_refused_alike(made: ms.Run, address: str) -> None:
+def test_checks_and_queries_refuse_invalid_addresses_alike(made: ms.Run, address: str) -> None:
     doors = (lambda: trace_of(made).read(address), lambda: one_value(address, made.frames))
     for door in doors:
         with pytest.raises(MalsimError) as refused:

@@ -54,7 +54,7 @@ def test_manifest_records_the_instruction_sets_of_numpy(recorded: Path) -> None:
 
 
 @pytest.mark.parametrize("step", [1e-13, 1e-9])
-def test_other_instructions_are_compared_within_a_tolerance(recorded: Path, step: float) -> None:
+def test_other_instruction_sets_are_compared_with_a_tolerance(recorded: Path, step: float) -> None:
     manifest = json.loads(recorded.read_text(encoding="utf-8")) | {"simd": ["NEON"]}
     recorded.write_text(json.dumps(manifest), encoding="utf-8")
     cells = recorded.parent / "cells.parquet"
@@ -65,7 +65,7 @@ def test_other_instructions_are_compared_within_a_tolerance(recorded: Path, step
     assert "within 1e-12" in str(again)
 
 
-def test_run_is_the_same_without_wide_instructions(recorded: Path) -> None:
+def test_run_is_the_same_without_wide_simd_instructions(recorded: Path) -> None:
     wide = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     if not wide:
         pytest.skip("numpy has no wider instructions here to switch off")

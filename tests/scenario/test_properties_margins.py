@@ -124,7 +124,7 @@ def by_rtamt(formula: stl.Formula, x: Array, y: Array) -> list[float]:
 @pytest.mark.filterwarnings("ignore:typing.io is deprecated:DeprecationWarning")
 @settings(max_examples=150)
 @given(st.data())
-def test_margins_equal_those_of_rtamt(data: st.DataObject) -> None:
+def test_margins_match_rtamt(data: st.DataObject) -> None:
     formula, ticks = data.draw(formulas("ticks")), data.draw(st.integers(2, 9))
     x, y = data.draw(columns(ticks, 2)), data.draw(columns(ticks, 2))
     margins = Margins(Trace.of_arrays(range(ticks), {"x": x, "y": y})).of(formula)
@@ -216,7 +216,7 @@ def joined(word: str, sides: list[float]) -> float:
 
 @settings(max_examples=300)
 @given(st.data(), st.sampled_from(["ticks", "d"]))
-def test_margins_equal_the_definition_on_uneven_ticks(data: st.DataObject, unit: str) -> None:
+def test_margins_match_the_definition_on_uneven_ticks(data: st.DataObject, unit: str) -> None:
     formula = data.draw(formulas(unit, prev=True))
     gaps = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=8))
     days = np.cumsum(gaps) - data.draw(st.integers(0, 1)) * gaps[0]

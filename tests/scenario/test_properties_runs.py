@@ -86,12 +86,12 @@ RUN = small_run()
         ("always (max(eff(obs_a1a1), eff(obs_b2b2)) < 2)", [1.3, 1.2]),
     ],
 )
-def test_margins_at_the_start_match_hand_computation(text: str, margins: list[float]) -> None:
+def test_margins_at_the_start_match_values_computed_by_hand(text: str, margins: list[float]) -> None:
     trace = trace_of(RUN, metrics={"cost": np.array([5.0, 6.0])})
     np.testing.assert_allclose(Property(text).margin(trace).each, margins, atol=1e-12)
 
 
-def test_missing_cell_neither_holds_nor_breaks() -> None:
+def test_missing_cell_neither_satisfies_nor_breaks_a_property() -> None:
     late = {"always (eff(obs_b2b2) > 0.4)": 0.1, "eventually (eff(obs_b2b2) > 0.4)": 0.1}
     for text, margin in late.items():
         assert check(text, RUN).margin.worst == pytest.approx(margin)
@@ -137,14 +137,14 @@ def test_missing_cell_neither_holds_nor_breaks() -> None:
         ("always (mean(eff(obs_a1a1.~supports.*)) > 0)", "edges were not recorded"),
     ],
 )
-def test_uncheckable_property_is_an_error_and_not_a_pass(text: str, words: str | None) -> None:
+def test_property_that_cannot_be_checked_is_an_error(text: str, words: str | None) -> None:
     with pytest.raises(ScenarioError, match=words or "neither true nor false") as refused:
         check(text, RUN)
     assert refused.value.where
     assert refused.value.hint or refused.value.allowed
 
 
-def test_broken_frames_are_refused() -> None:
+def test_malformed_frames_are_refused() -> None:
     nan = RUN.cells.with_columns(effective=pl.when(pl.col("t") == 3).then(float("nan")).otherwise(pl.col("effective")))
     endless = RUN.cells.with_columns(effective=pl.lit(float("inf")))
     twice = pl.concat([RUN.cells, RUN.cells.head(1)])
@@ -190,7 +190,7 @@ FORMS = (
 
 
 @pytest.mark.parametrize("text", FORMS)
-def test_witness_margin_equals_that_of_its_clause(text: str) -> None:
+def test_witness_margin_is_the_margin_of_its_clause(text: str) -> None:
     x, y = np.random.default_rng(3).normal(size=(2, 12, 40))
     trace = Trace.of_arrays(range(12), {"x": x, "y": y})
     for column in range(40):
@@ -202,7 +202,7 @@ def test_witness_margin_equals_that_of_its_clause(text: str) -> None:
         assert sign * clause[int(witness.day), 0] == margin.worst
 
 
-def test_verdict_has_share_of_replications_and_interval() -> None:
+def test_verdict_has_the_share_of_replications_and_interval() -> None:
     text = "always (eff(obs_a1a1) > 0.45)"
     assert not check(text, RUN).passed
     verdict = check(text, RUN, share=0.5)
@@ -236,7 +236,7 @@ def test_replication_without_rows_is_not_skipped() -> None:
     assert check("eventually (eff(obs_a1a1) > 0)", run, share=0.6).holding == pytest.approx(2 / 3)
 
 
-def test_right_is_false_in_a_tie_but_counts_one_half_in_sums() -> None:
+def test_tie_is_not_right_but_counts_one_half_in_sums() -> None:
     trace = Trace.of_arrays([1, 2, 3], {"right(x)": np.array([[1.0], [0.5], [1.0]]), "y": np.array([[1.0], [1.0], [1.0]])})
     assert not check("always right(x)", trace).passed
     assert check("eventually not right(x)", trace).passed
@@ -244,7 +244,7 @@ def test_right_is_false_in_a_tie_but_counts_one_half_in_sums() -> None:
     assert "right(x) = 0.5" in str(check("always right(x)", trace).margin.witness)
 
 
-def test_prev_and_next_of_a_bit_have_no_value_at_the_ends() -> None:
+def test_prev_and_next_have_no_value_at_the_first_or_last_tick() -> None:
     trace = Trace.of_arrays([1, 2, 3, 4], {"low": np.array([[0.0], [1.0], [1.0], [0.0]])})
     assert check("eventually (prev(low) and not low)", trace).passed
     assert check("always[0:0] next(low)", trace).passed
@@ -267,14 +267,14 @@ def test_day_outside_the_window_never_causes_an_error(bad: float, text: str) -> 
         check("always bit", trace)
 
 
-def test_division_by_zero_matters_only_in_the_window() -> None:
+def test_division_by_zero_is_an_error_only_in_the_window() -> None:
     trace = Trace.of_arrays([1, 2, 3], {"x": np.array([[0.0], [2.0], [4.0]])})
     assert check("always[2d:] (1 / x > 0.2)", trace).passed
     with pytest.raises(ScenarioError, match="no finite result on day 1"):
         check("always (1 / x > 0.2)", trace)
 
 
-def test_declared_fact_without_a_claim_is_known() -> None:
+def test_fact_without_claims_has_a_truth_but_no_answer() -> None:
     scenario = parse_scenario('why = "x"\n[run]\ndays = 2\n[[facts]]\nname = "host"\nvalues = ["a", "b"]\nstart = "first"\n')
     run = ms.run(scenario)
     assert check("always (right(host) == 1 or truth(host) == 0)", run).passed

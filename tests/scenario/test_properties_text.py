@@ -144,7 +144,7 @@ def test_parse_errors_contain_column_and_hint(text: str, column: int, excerpt: s
     assert refused.value.hint
 
 
-def test_property_lists_its_addresses_and_reach() -> None:
+def test_property_lists_its_addresses_and_time_horizon() -> None:
     formula = parse("always[0:2d] (x > 1 implies eventually[0:3] (prev(y) < eff(obs_a1a1))) and once[9d:] x > 2")
     assert stl.reads(formula) == ("x", "y", "obs_a1a1-scores-eff")
     assert stl.reach(formula, 1000) == 2 * 86_400_000 + 3 * 1000
@@ -164,7 +164,7 @@ def test_property_lists_its_addresses_and_reach() -> None:
         ("item(pump-0)-status == 1", "status(item(pump-0))"),
     ],
 )
-def test_wrong_spelling_is_refused_with_the_correct_one(text: str, correct: str) -> None:
+def test_misspelling_is_refused_with_the_correct_spelling(text: str, correct: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         parse(text)
     assert refused.value.hint == f"write {correct}"

@@ -78,7 +78,7 @@ def test_unreadable_and_empty_scenarios_are_errors(tmp_path: Path) -> None:
     assert result.returncode == 2
 
 
-def test_only_listed_folders_treat_every_file_as_scenario(tmp_path: Path) -> None:
+def test_every_file_in_a_listed_folder_must_be_a_scenario(tmp_path: Path) -> None:
     for folder in ("scenarios", "loads"):
         _write(tmp_path / folder / "load.toml", "users = 5\n")
     _write(tmp_path / "test_own.py", "def test_own(): pass\n")
@@ -125,7 +125,7 @@ def test_user_memory_is_taken_from_options_or_ini(tmp_path: Path) -> None:
     assert "--memory mine:Silent --allow-code" in result.stdout
 
 
-def test_reports_contain_margin_seed_and_replication(tmp_path: Path) -> None:
+def test_reports_contain_the_margin_seed_and_replication(tmp_path: Path) -> None:
     odd = STANDS.replace("stands", "odd \\u001b[31m \\u0012")
     _write(tmp_path / "story.toml", HEAD + CLAIM + odd + FALLS)
     result = _pytest(tmp_path, "-n", "2", "--junitxml", "r.xml", ".")
@@ -191,6 +191,6 @@ def test_fixtures_work_on_memories_and_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", ["\ufeff", ""])
-def test_byte_order_mark_is_skipped(tmp_path: Path, mark: str) -> None:
+def test_byte_order_mark_is_ignored(tmp_path: Path, mark: str) -> None:
     _write(tmp_path / "story.toml", mark + HEAD + CLAIM + STANDS)
     assert "1 passed" in _pytest(tmp_path, ".").stdout

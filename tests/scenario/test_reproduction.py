@@ -76,13 +76,13 @@ def fails_again(capsys: pytest.CaptureFixture[str], arguments: list[str], count:
         assert failures(value) == [(index, details)]
 
 
-def test_failed_checks_fail_again_with_the_printed_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_command_reproduces_a_failed_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks = "".join(f'[[check]]\nname = "{name}"\n{check}\n' for name, check in CHECKS.items())
     (folder / "a b.toml").write_text(WORLD + checks + GOAL, encoding="utf-8")
     fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 
 
-def test_failed_baseline_is_reproduced_with_the_same_rules_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_command_of_a_failed_baseline_has_its_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{WORLD}[baseline]\n", encoding="utf-8")
     (folder / "new rules").write_text("confidence_cap = 0.2\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0

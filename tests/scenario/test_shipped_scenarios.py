@@ -246,7 +246,7 @@ HOOKS: dict[str, Callable[..., ClaimBatch]] = {
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_each_shipped_check_can_fail(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_shipped_check_fails_for_some_mutant(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenario = read(path)
     unbroken = {check.name for check in scenario.checks if not isinstance(check, Goal)}
     for name in BROKEN.get(path.stem, ()):
@@ -259,5 +259,5 @@ def test_each_shipped_check_can_fail(path: Path, monkeypatch: pytest.MonkeyPatch
     assert not unbroken, f"{path.stem} {HOW.format(missing=', '.join(sorted(unbroken)))}"
 
 
-def test_table_names_existing_scenarios() -> None:
+def test_mutant_table_names_existing_scenarios() -> None:
     assert set(BROKEN) <= {path.stem for path in SHIPPED}

@@ -63,7 +63,7 @@ def test_run_continues_from_a_store(tmp_path: Path) -> None:
     assert run.cells["t"].unique().sort().to_list() == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_claims_interact_with_the_cells_of_the_store(tmp_path: Path) -> None:
+def test_claims_interact_with_cells_of_the_store(tmp_path: Path) -> None:
     stored(tmp_path / "m.sqlite")
     value = """[[claim]]
 at = "1d"
@@ -103,7 +103,7 @@ def test_rerun_requires_the_recorded_store(tmp_path: Path) -> None:
         ('store = "m.sqlite"', "unknown key 'store'"),
     ],
 )
-def test_invalid_stores_are_refused_with_their_line(tmp_path: Path, memory: str, message: str) -> None:
+def test_invalid_store_is_refused_with_its_line(tmp_path: Path, memory: str, message: str) -> None:
     (tmp_path / "inner").mkdir()
     stored(tmp_path / "m.sqlite")
     with pytest.raises(ScenarioError) as caught:
@@ -112,7 +112,7 @@ def test_invalid_stores_are_refused_with_their_line(tmp_path: Path, memory: str,
     assert "s.toml:3" in str(caught.value)
 
 
-def test_lent_cells_get_default_confidence_and_no_verification(tmp_path: Path) -> None:
+def test_priming_cells_get_default_confidence_and_are_unverified(tmp_path: Path) -> None:
     with Store(tmp_path / "global.sqlite") as store:
         store.admit([
             claim("aaaa", confidence=1.0, verification="external", object="pump", value=1.0),
@@ -132,7 +132,7 @@ def test_lent_cells_get_default_confidence_and_no_verification(tmp_path: Path) -
     assert first.edges.is_empty()
 
 
-def test_primed_reader_acts_at_once_but_errs() -> None:
+def test_primed_reader_acts_immediately_but_makes_errors() -> None:
     cold, primed = (read(STALE.with_name(f"start_{how}.toml")).replace(days=20.0) for how in ("cold", "primed"))
     acted, harm, init = (
         compare(cold, primed, metric=metric, replications=15) for metric in ("acted_share", "harm", "init_share")
@@ -153,7 +153,7 @@ def test_store_with_several_replications_is_refused(tmp_path: Path) -> None:
         bench.run(script)
 
 
-def test_set_option_changes_a_rule_over_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_set_option_changes_a_rule_of_a_run_from_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for given, ends in (([], "0.493"), (["--set", "rules.challenge_ceiling=0.45"], "0.545")):
         assert main(["run", str(STALE), "-o", str(tmp_path), "--no-plots", *given]) == 0
         assert f"dec_b001         effective settled at {ends}" in capsys.readouterr().out

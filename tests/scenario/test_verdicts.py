@@ -83,7 +83,7 @@ def test_failure_reports_location_witness_and_command(tmp_path: Path, capsys: py
     assert "0 passed, 1 failed" in capsys.readouterr().out
 
 
-def test_junit_separates_failures_and_errors(tmp_path: Path) -> None:
+def test_junit_report_separates_failures_from_errors(tmp_path: Path) -> None:
     odd = FALLS.replace('"falls"', '"<&> \\u0001 ☂"')
     write(tmp_path, STANDS + odd + ERROR, "a")
     (tmp_path / "b.toml").write_text("not toml", encoding="utf-8")
@@ -95,7 +95,7 @@ def test_junit_separates_failures_and_errors(tmp_path: Path) -> None:
     assert "seed: 3" in str(failed.findtext("failure"))
 
 
-def test_goal_passes_if_any_scenario_of_the_suite_meets_it() -> None:
+def test_goal_passes_if_any_scenario_in_the_suite_meets_it() -> None:
     goal = '[[goal]]\nname = "g"\nsometimes = "eventually at event(superseded)"\n'
     again = (
         CLAIM.replace("a1a1", "b2b2").replace('"t"', '"u"') + 'edges = [{ relation = "supersedes", target = "obs_a1a1" }]\n'
@@ -123,13 +123,13 @@ def test_goal_passes_if_any_scenario_of_the_suite_meets_it() -> None:
         (STANDS + STANDS, "this name is already used"),
     ],
 )
-def test_invalid_checks_are_refused_at_their_line(text: str, problem: str) -> None:
+def test_invalid_check_is_refused_with_its_line(text: str, problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem) as refused:
         parse(HEAD + text, where="s.toml")
     assert str(refused.value).startswith("s.toml:")
 
 
-def test_alarm_check_compares_states() -> None:
+def test_alarm_check_compares_alarm_states() -> None:
     check = '[[check]]\nname = "n"\nalarm = "obs_a1a1-flags-locked"\nexpect = { "0..1" = "quiet", "2" = "STATE" }\n'
     for state, status in (("quiet", "pass"), ("tripped", "fail"), ("asleep", "error")):
         judged = judge(parse(HEAD + check.replace("STATE", state)))

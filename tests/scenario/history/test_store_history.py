@@ -65,7 +65,7 @@ DEEDS = st.lists(st.sampled_from(["claim", "dispute", "tick", "expand", "update"
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(deeds=DEEDS)
-def test_snapshots_equal_the_store_on_that_day(deeds: list[str], tmp_path_factory: Any) -> None:
+def test_snapshot_equals_the_store_on_that_day(deeds: list[str], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.mktemp("store") / "memory.sqlite"
     with Store(path) as file:
         file.admit([claim("aaaa", 0.0)])
@@ -98,7 +98,7 @@ def test_snapshots_equal_the_store_on_that_day(deeds: list[str], tmp_path_factor
                 assert cells.sort("cell")[name].equals(expected[name])
 
 
-def test_replaced_values_are_judged(store: Path) -> None:
+def test_checks_judge_past_and_present_values(store: Path) -> None:
     history = store_history(store, Scenario(), cells=frozenset({"obs_aaaa"}))
     assert history.cells["cell"].unique().to_list() == ["obs_aaaa"]
     verdict = check("always (eff(obs_aaaa) >= 0.5)", history)
@@ -108,7 +108,7 @@ def test_replaced_values_are_judged(store: Path) -> None:
     assert check("at event(admitted, obs_aaaa)", history).passed
 
 
-def test_imported_cells_appear_on_their_own_days(tmp_path: Path) -> None:
+def test_imported_cells_appear_on_the_day_of_their_claim(tmp_path: Path) -> None:
     with Store(tmp_path / "one.sqlite") as file:
         file.admit([claim("aaaa", 0.0), claim("bbbb", 3.0, edges=[{"relation": "supersedes", "target": "obs_aaaa"}])])
         memory = file.memory
@@ -150,7 +150,7 @@ property = "always not at event(tripped)"
 """
 
 
-def test_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_of_checks_judges_a_store(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks, junit = tmp_path / "checks.toml", tmp_path / "report.xml"
     before = hashlib.sha256(store.read_bytes()).hexdigest()
     checks.write_text(CHECKS.format(level=0.3), encoding="utf-8")
@@ -174,7 +174,7 @@ def test_store_is_judged_by_a_file_of_checks(store: Path, tmp_path: Path, capsys
         (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
     ],
 )
-def test_history_that_cannot_be_judged_is_refused(
+def test_unjudgeable_history_is_refused(
     text: str, flags: list[str], message: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -186,7 +186,7 @@ def test_history_that_cannot_be_judged_is_refused(
     assert message in "".join(capsys.readouterr())
 
 
-def test_log_of_a_killed_writer_is_read_but_not_changed(tmp_path: Path) -> None:
+def test_log_of_a_killed_process_is_read_but_not_changed(tmp_path: Path) -> None:
     path, checks = tmp_path / "memory.sqlite", tmp_path / "checks.toml"
     text = 'why = "w"\n[[check]]\nname = "there"\nproperty = "always (eff(obs_aaaa) >= 0.3)"\n'
     checks.write_text(text, encoding="utf-8")

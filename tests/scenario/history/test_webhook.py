@@ -82,7 +82,7 @@ def disputed(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_alarm_of_a_tick_is_posted_once(disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
+def test_alarm_is_posted_once(disputed: str, hook: Hook, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["store", "tick", disputed, "--webhook", f"http://ann:pw@{hook.host}/T0/secret?token=abc"]
     assert main(command) == 0
     (message,) = hook.received
@@ -107,17 +107,17 @@ def test_failed_post_is_reported_without_the_secret(disputed: str, hook: Hook, c
 @pytest.mark.parametrize(
     "url", ["ftp://ann:hunter2@host/x", "http://ann:hunter2@host:port/", "http://host\r\nX: y/", "http://a..b/"]
 )
-def test_invalid_address_is_refused(url: str) -> None:
+def test_invalid_webhook_address_is_refused(url: str) -> None:
     with pytest.raises(UsageError) as problem:
         Webhook.of(url)
     assert "hunter2" not in str(problem.value)
 
 
-def test_ipv6_address_is_shown_with_its_port() -> None:
+def test_ipv6_host_is_shown_with_its_port() -> None:
     assert Webhook.of("http://[::1]:80/").redacted == "http://[::1]:80"
 
 
-def test_slow_answer_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_response_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook, "WAIT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
 

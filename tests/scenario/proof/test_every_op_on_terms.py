@@ -92,7 +92,7 @@ def constant_pins(sheet: Sheet, state: dict[str, Any], terms: dict[str, Any], kn
 
 
 @pytest.mark.parametrize("name", INSIDE)
-def test_terms_equal_numpy(name: str) -> None:
+def test_ops_on_solver_terms_equal_numpy(name: str) -> None:
     sheet, random, known = ops.load(name, **SMALL.get(name, {})), np.random.default_rng(7), KNOWN.get(name, set())
     state: dict[str, Any] = dict(ops.start(sheet))
     answers: dict[str, Any] = {}
@@ -116,7 +116,7 @@ def test_terms_equal_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(OUTSIDE))
-def test_untranslatable_ops_name_the_numpy_function(name: str) -> None:
+def test_error_names_the_untranslatable_numpy_function(name: str) -> None:
     sheet, random = ops.load(name), np.random.default_rng(7)
     state: dict[str, Any] = dict(ops.start(sheet))
     state |= {key: Substitution().symbols(value) for key, value in {**state, **random_inputs(sheet, random)}.items()
@@ -125,7 +125,7 @@ def test_untranslatable_ops_name_the_numpy_function(name: str) -> None:
         ops.call(sheet, state, tick=0.25)
 
 
-def test_most_ops_can_be_translated() -> None:
+def test_most_ops_can_be_translated_to_solver_terms() -> None:
     assert len(INSIDE) >= 0.9 * len(ops.names())
     assert issubclass(OutsideError, DataError)
 
@@ -143,7 +143,7 @@ def margin_sign(truth: Truth, values: list[tuple[Any, Any]]) -> float:
 
 @settings(max_examples=60, deadline=None)
 @given(formulas("ticks", prev=True) | formulas("d", prev=True), columns(TRACE_TICKS, 2))
-def test_terms_agree_with_margins(formula: Formula, numbers: NDArray[np.float64]) -> None:
+def test_properties_on_solver_terms_agree_with_margins(formula: Formula, numbers: NDArray[np.float64]) -> None:
     times = np.arange(1, TRACE_TICKS + 1) * DAY
     trace = Trace.of_arrays(times / DAY, {"x": numbers[:, :1], "y": numbers[:, 1:]})
     names = {(name, tick): z3.Real(f"{name}{tick}") for name in "xy" for tick in range(TRACE_TICKS)}

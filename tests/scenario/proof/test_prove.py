@@ -66,7 +66,7 @@ def answer(text: str, property_: str, *assume: str, ticks: int = 12) -> tuple[st
     ("always (is-low implies eventually[0:5] (tripped or not is-low or ack))", ("proved", None)),
     ("always not (tripped and ack)", ("proved", 1)),
 ])  # fmt: skip
-def test_small_net_is_proved_or_refuted(property_: str, expected: tuple[str, int | None]) -> None:
+def test_properties_of_small_nets_are_proved_or_refuted(property_: str, expected: tuple[str, int | None]) -> None:
     result, number = answer(WIRE, property_)
     assert result == expected[0]
     assert expected[1] is None or number == expected[1]
@@ -93,7 +93,7 @@ def test_properties_of_real_states_are_proved() -> None:
     assert answer(LAG, "always (y <= 0.5)", "always (x <= 1 and x >= 0)")[0] == "refuted"
 
 
-def test_untranslatable_op_is_named_with_its_line() -> None:
+def test_error_names_an_untranslatable_op_and_its_line() -> None:
     pins = "".join(f"net {pin}-in f.{pin}\n" for pin in ("in", "Q", "f0", "enable", "type"))
     text = f"loadrt biquad names=f\n{pins}net y f.out\naddf f tick\n"
     with pytest.raises(OutsideError, match=r"netlist:1: f \(biquad\) has no exact translation: numpy's"):
@@ -176,7 +176,7 @@ assume = ["always not ack"]
 
 
 @pytest.mark.parametrize(("delay", "code"), [(2, 0), (1, 1)])
-def test_proof_can_be_a_check_of_a_scenario(
+def test_scenario_can_require_a_proof_as_a_check(
     delay: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     property_ = f"always (always[0:{delay}] is-low implies eventually[{delay}:{delay}] tripped)"
@@ -188,7 +188,7 @@ def test_proof_can_be_a_check_of_a_scenario(
 
 
 @pytest.mark.parametrize("line", ['assume = ["eventually ack"]', 'property = "alway x"', "ticks = 0", "level = 3"])
-def test_invalid_proof_is_refused_at_its_line(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_proof_check_is_named_with_its_line(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, name = SCENARIO.format(wire=WIRE, property_="always tripped"), 'name = "it lasts three ticks"'
     old = next((item for item in text.splitlines() if item.startswith(line.partition(" ")[0])), name)
     new = f"{old}\n{line}" if line.startswith(("ticks", "level")) else line
@@ -258,7 +258,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("name", FLAWS)
-def test_flaw_is_refuted_and_sound_net_is_proved(name: str) -> None:
+def test_flawed_net_is_refuted_and_sound_net_is_proved(name: str) -> None:
     text, property_, assume = FLAWS[name]
     broken = prove(load(CELL + text).net, property_, assume=assume)
     assert broken.result == "refuted"
@@ -267,12 +267,12 @@ def test_flaw_is_refuted_and_sound_net_is_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_planted_flaw_is_found_by_the_safety_questions(name: str) -> None:
+def test_safety_questions_find_a_planted_flaw(name: str) -> None:
     text, question = QUESTIONS[name]
     assert question in [item.question for item in safety(load(CELL + text).net) if item.flaw]
 
 
-def test_sound_net_has_no_flaw() -> None:
+def test_sound_net_has_no_flaws() -> None:
     answers = safety(load(CELL + SOUND).net)
     assert [item.question for item in answers if item.status in ("FLAW", "not decided")] == []
     assert "tripped is not silent after 3 ticks of bad" in [item.question for item in answers]

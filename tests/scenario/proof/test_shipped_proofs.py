@@ -63,7 +63,7 @@ def row(name: str, net: Net, alarm: str) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", [name for name, _, _ in nets()])
-def test_safety_answers_equal_the_table_in_the_manual(name: str) -> None:
+def test_safety_answers_match_the_table_in_the_manual(name: str) -> None:
     net, alarm = next((net, alarm) for other, net, alarm in nets() if other == name)
     assert row(name, net, alarm) in PAGE.read_text(encoding="utf-8").splitlines()
 
