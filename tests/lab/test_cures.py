@@ -51,13 +51,13 @@ def test_reaction_times_match_python_control() -> None:
         assert row["overshoot"] == pytest.approx(expected["Overshoot"], abs=1e-6)
 
 
-def test_a_settled_memory_needs_no_cure() -> None:
+def test_settled_memory_needs_no_cure() -> None:
     comparison = ms.cures(graph([0.5, 0.6], []), PLAIN)
     assert comparison.table["verdict"].unique().to_list() == ["settled"]
     assert comparison.table["setting"][1] == "challenge ceiling 0.6"  # the default ceiling is low enough
 
 
-def test_push_can_contradict_a_named_cell() -> None:
+def test_new_claim_can_contradict_a_named_cell() -> None:
     memory = graph([0.7] * 3, clique(3))
     name = memory.cells["handle"][2]
     comparison = ms.cures(memory, PLAIN, cell=name, push="contradicts")
@@ -66,7 +66,7 @@ def test_push_can_contradict_a_named_cell() -> None:
     assert "contradicts" in str(comparison)
 
 
-def test_bad_arguments_of_cures_are_refused() -> None:
+def test_bad_arguments_for_cures_are_refused() -> None:
     memory = graph([0.5] * 2, clique(2))
     with pytest.raises(UsageError, match="no such relation"):
         ms.cures(memory, PLAIN, push="nudges")
@@ -79,7 +79,7 @@ def test_bad_arguments_of_cures_are_refused() -> None:
         ms.cures(inactive, PLAIN)
 
 
-def test_the_command_compares_the_cures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_cures_command_compares_the_cures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["stability", "scenarios/mutual_dispute.toml", "--cures", "--json", "-o", str(tmp_path)]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [row["verdict"] for row in report["cures"]] == ["period-2", *["settled"] * 3]
@@ -119,7 +119,7 @@ def test_response_matches_python_control(value: float, damping: float) -> None:
 
 
 @given(st.lists(st.complex_numbers(max_magnitude=6.0, min_magnitude=0.01), min_size=1, max_size=6))
-def test_damping_bound_separates_decay_from_growth(modes: list[complex]) -> None:
+def test_modes_decay_below_the_damping_bound_and_grow_above(modes: list[complex]) -> None:
     values = np.array(modes)
     bound = damping_bound(values)
 
@@ -132,7 +132,7 @@ def test_damping_bound_separates_decay_from_growth(modes: list[complex]) -> None
 
 
 @given(st.complex_numbers(max_magnitude=3.0, min_magnitude=0.3), st.floats(0.05, 0.95))
-def test_mode_is_marginal_at_the_phase_margin(value: complex, damping: float) -> None:
+def test_mode_is_marginally_stable_at_the_phase_margin(value: complex, damping: float) -> None:
     phase = phase_margin(np.array([value]), damping)
     if phase is not None:
         turned = [abs(1.0 - damping + damping * value * np.exp(1j * side * np.radians(phase))) for side in (1.0, -1.0)]

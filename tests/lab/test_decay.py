@@ -56,13 +56,13 @@ def test_intervals_contain_planted_constants_in_20_of_25_draws() -> None:
 
 
 @pytest.mark.parametrize("law", [EXPONENTIAL, WEIBULL])
-def test_density_of_a_law_is_the_slope_of_its_survival(law: Law) -> None:
+def test_density_is_the_negative_slope_of_the_survival_function(law: Law) -> None:
     log_tau, t, step = np.log(30.0), np.linspace(0.5, 200, 50), 1e-5
     before, after = (np.exp(law.log_survival(t + sign * step, log_tau, 0.2)) for sign in (-1, 1))
     np.testing.assert_allclose(np.exp(law.log_density(t, log_tau, 0.2)), (before - after) / (2 * step), rtol=1e-5)
 
 
-def test_interval_censored_and_late_lifetimes_are_unbiased() -> None:
+def test_fit_to_censored_and_late_lifetimes_is_unbiased() -> None:
     draws = np.random.default_rng(8)
     life, entered = draws.exponential(20.0, 3000), draws.uniform(0.0, 30.0, 3000)
     seen = life > entered
@@ -75,7 +75,7 @@ def test_interval_censored_and_late_lifetimes_are_unbiased() -> None:
 
 @settings(max_examples=20)
 @given(st.lists(st.tuples(st.floats(0.01, 500), st.booleans()), min_size=10, max_size=60))
-def test_rate_without_floor_is_events_over_exposure(rows: list[tuple[float, bool]]) -> None:
+def test_rate_without_a_floor_is_events_over_exposure(rows: list[tuple[float, bool]]) -> None:
     duration, ended = (list(column) for column in zip(*rows, strict=True))
     ended[0] = True
     fit = ms.fit_decay(pl.DataFrame({"duration": duration, "ended": ended}), floor=0.0)
@@ -86,7 +86,7 @@ def test_rate_without_floor_is_events_over_exposure(rows: list[tuple[float, bool
     np.testing.assert_allclose(2 * events * (np.log(ratio) + 1 / ratio - 1), 3.841459, rtol=1e-2)
 
 
-def test_censored_claims_remove_bias() -> None:
+def test_including_censored_claims_removes_bias() -> None:
     draws = np.random.default_rng(1)
     log = censored(draws.exponential(60.0, 400), draws.uniform(0, 95, 400), 100.0)
     fair, biased = (ms.fit_decay(part, floor=0.0).constants.row(0)[2:5] for part in (log, log.filter("ended")))
@@ -134,14 +134,14 @@ def test_stretch_ends_with_the_first_claim_of_another_value() -> None:
         ("superseded", [("obs_0000", 0.0, 8.0, None)]),
     ],
 )
-def test_ended_by_selects_the_claims_that_end_a_stretch(ended_by: str, expected: list[tuple[object, ...]]) -> None:
+def test_option_ended_by_selects_which_claims_end_a_stretch(ended_by: str, expected: list[tuple[object, ...]]) -> None:
     memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules()).memory
     log = ms.histories(memory, ended_by=ended_by)
     assert stretches(log) == expected
     assert log["ended_by"].unique().to_list() == [ended_by]
 
 
-def test_other_writer_is_needed_to_end_a_stretch() -> None:
+def test_only_another_writer_can_end_a_stretch() -> None:
     columns = {
         "writer": ["ann", "ann", "bob"],
         "title": ["red", "blue", "blue"],
@@ -154,14 +154,14 @@ def test_other_writer_is_needed_to_end_a_stretch() -> None:
     assert ms.histories(memory, ended_by="other_writer")["before"].to_list() == [3.0, None]
 
 
-def test_claims_after_until_are_left_out() -> None:
+def test_claims_after_the_last_day_are_left_out() -> None:
     memory = admit(Memory.empty(), pl.DataFrame(CAR), Rules()).memory
     assert stretches(ms.histories(memory, until=5.5)) == [("obs_0000", 0.0, 2.0, 5.0), ("obs_0002", 5.0, 0.0, None)]
     with pytest.raises(UsageError, match="before the first claim"):
         ms.histories(memory, until=-1.0)
 
 
-def test_claims_without_object_are_joined_by_edges() -> None:
+def test_claims_without_objects_are_grouped_by_edges() -> None:
     claims = pl.DataFrame(CAR).with_columns(object=pl.lit(None, pl.String))
     log = ms.histories(admit(Memory.empty(), claims, Rules()).memory)
     both = log.filter(object="obs_0000")
@@ -196,7 +196,7 @@ def test_deduplicated_claims_count_as_restatements(tmp_path: Path) -> None:
     assert ms.histories(tmp_path / "memory.sqlite").equals(log)
 
 
-def test_replay_gives_a_log_as_a_run_does() -> None:
+def test_replay_and_run_give_the_same_log() -> None:
     stream = pl.DataFrame({"line": [1, 2, 3], "time": [0.0, 2.0, 5.0], "writer": ["ann", "bob", "ann"],
                            "object": ["pump"] * 3, "value": ["on", "on", "off"], "confidence": [0.6] * 3})  # fmt: skip
     assert ms.histories(replay(stream)).select("start", "after", "before").rows() == [(0.0, 2.0, 5.0), (5.0, 0.0, None)]
@@ -214,7 +214,7 @@ def sightings_of(values: Sequence[Sequence[str]], *, every: float, until: float)
     return ms.histories(admit(Memory.empty(), claims, Rules()).memory, until=until)
 
 
-def test_likelihood_is_the_sum_over_all_truths() -> None:
+def test_likelihood_sums_over_all_possible_truths() -> None:
     log = sightings_of(["aabca", "abb"], every=2.0, until=12.0)
     tau, error = 5.0, 0.2
     total = 0.0
@@ -229,7 +229,7 @@ def test_likelihood_is_the_sum_over_all_truths() -> None:
     assert Chain.of(log).loss(np.array([tau]), np.array([error]))[0] == pytest.approx(-total, rel=1e-12)
 
 
-def test_likelihood_without_errors_is_the_product_over_pairs() -> None:
+def test_likelihood_without_errors_is_a_product_over_pairs() -> None:
     log = sightings_of(["aaabbbacc"], every=3.0, until=30.0)
     fit, tau = Chain.of(log), np.geomspace(1.0, 100.0, 5)
     same = 1 / 3 + 2 / 3 * np.exp(-3.0 * 3 / (2 * tau))
@@ -259,7 +259,7 @@ def test_restatements_do_not_move_the_time_constant() -> None:
     assert sparse.reports[1] < 0.5 < sparse.reports[2]
 
 
-def test_errors_are_distinguished_from_changes() -> None:
+def test_errors_are_distinguished_from_true_changes() -> None:
     fit = ms.fit_decay(simulated(40.0, accuracy=0.8, every=1.0, seed=2))
     tau = fit.constants.row(0, named=True)
     assert tau["low"] < 40.0 < tau["high"]
@@ -267,7 +267,7 @@ def test_errors_are_distinguished_from_changes() -> None:
     assert error["low"] < 0.2 < error["high"]
 
 
-def test_truth_that_never_changes_bounds_tau_from_below() -> None:
+def test_constant_truth_gives_tau_only_a_lower_bound() -> None:
     fit = ms.fit_decay(sightings_of(["a" * 50] * 4, every=2.0, until=100.0))
     low, high = fit.constants.filter(law="exponential", parameter="tau").row(0)[3:5]
     assert low > 50.0
@@ -277,14 +277,14 @@ def test_truth_that_never_changes_bounds_tau_from_below() -> None:
     assert fit.figure().axes
 
 
-def test_uninformative_log_is_reported() -> None:
+def test_log_too_short_for_a_fit_is_reported() -> None:
     single = ms.fit_decay(sightings_of(["a"] * 12, every=1.0, until=10.0))
     assert single.cannot_tell
     assert "the log cannot tell" in str(single)
     assert single.constants.row(0)[3:5] == (0.0, np.inf)
 
 
-def test_slow_writers_give_tau_no_lower_bound() -> None:
+def test_infrequent_claims_give_tau_no_lower_bound() -> None:
     fit = rates(simulated(2.0, accuracy=0.9, every=30.0, seed=3))
     assert fit.tau[1] == 0.0
     assert fit.tau[2] > 2.0
@@ -315,7 +315,7 @@ def test_malformed_logs_are_refused(columns: dict[str, list[Any]], name: str, va
         ms.fit_decay(log)
 
 
-def test_bad_arguments_of_decay_are_refused() -> None:
+def test_bad_arguments_for_decay_fits_are_refused() -> None:
     log = pl.DataFrame(DURATIONS)
     with pytest.raises(DataError, match="columns are missing"):
         ms.fit_decay(log.drop("duration"))
@@ -330,14 +330,14 @@ def test_bad_arguments_of_decay_are_refused() -> None:
             ms.histories(memory)
 
 
-def test_equal_and_zero_lifetimes_are_fitted() -> None:
+def test_equal_or_zero_lifetimes_can_be_fitted() -> None:
     alike = ms.fit_decay(pl.DataFrame({"duration": [5.0] * 20, "ended": [True] * 20}))
     assert alike.constants.filter(parameter="tau")["value"][0] == pytest.approx(5.0, rel=1e-3)
     at_once = ms.fit_decay(pl.DataFrame({"duration": [0.0] * 10 + [4.0] * 10, "ended": [True] * 20}))
     assert np.isfinite(at_once.constants["value"].to_numpy()).all()
 
 
-def test_figure_labels_days_and_shares() -> None:
+def test_figure_axes_are_labelled_in_days_and_shares() -> None:
     draws = np.random.default_rng(0)
     fit = ms.fit_decay(censored(draws.exponential(30.0, 300), draws.uniform(0, 100, 300), 120.0))
     figure = fit.figure()
@@ -351,7 +351,7 @@ def planted_log(factor: float) -> pl.DataFrame:
     return ms.histories(ms.run("scenarios/stale_and_disputed.toml", days=200.0 * factor, replications=2))
 
 
-def test_rules_lines_of_a_fit_are_read_back(tmp_path: Path) -> None:
+def test_rules_written_by_a_fit_can_be_read_back(tmp_path: Path) -> None:
     fit = ms.fit_decay(planted_log(1.0))
     row = fit.constants.row(0, named=True)
     assert row["low"] < 10.0 < row["high"]
@@ -363,7 +363,7 @@ def test_rules_lines_of_a_fit_are_read_back(tmp_path: Path) -> None:
         fit.rules("fleeting")
 
 
-def test_wide_interval_is_undecided_and_gives_needed_count() -> None:
+def test_wide_interval_reports_how_many_more_claims_are_needed() -> None:
     fit = ms.fit_decay(ms.histories(ms.run("scenarios/forgetting_reader.toml", days=400.0, replications=1)))
     assert fit.cannot_tell
     assert fit.more_claims is not None
@@ -385,7 +385,7 @@ def test_groups_are_fitted_separately() -> None:
         ms.fit_decay(log, by="team")
 
 
-def test_currency_figure_has_a_band_and_the_rules_line() -> None:
+def test_currency_figure_has_a_band_and_prints_the_rule() -> None:
     figure = ms.fit_decay(planted_log(1.0)).currency()
     (axes,) = figure.axes
     assert [line.get_label() for line in axes.lines][1] == "rules 30 d"

@@ -53,7 +53,7 @@ def claims(law: str, *, seed: int, objects: int = 8, days: int = 400) -> Chain:
 
 @settings(max_examples=30)
 @given(mean=st.floats(0.1, 1000.0), spread=st.floats(0.51, 30.0))
-def test_two_phase_lifetime_has_the_given_mean_and_spread(mean: float, spread: float) -> None:
+def test_two_phase_lifetimes_have_the_given_mean_and_spread(mean: float, spread: float) -> None:
     first, between = phases(np.array([mean]), np.array([spread]))
     stays = np.linalg.inv(-between[0])
     once, twice = first[0] @ stays @ np.ones(2), 2.0 * first[0] @ stays @ stays @ np.ones(2)
@@ -61,7 +61,7 @@ def test_two_phase_lifetime_has_the_given_mean_and_spread(mean: float, spread: f
     assert twice / once**2 - 1.0 == pytest.approx(spread, rel=1e-6)
 
 
-def test_spread_of_one_gives_the_exponential_likelihood() -> None:
+def test_spread_of_1_gives_the_exponential_likelihood() -> None:
     chain = claims("exponential", seed=1, objects=3, days=40)
     tau, error = np.array([5.0, 40.0]), np.array([0.2, 0.05])
     points = np.stack([np.log(tau), np.zeros(2), np.log(error)], axis=1)
@@ -69,13 +69,13 @@ def test_spread_of_one_gives_the_exponential_likelihood() -> None:
 
 
 @pytest.mark.parametrize("law", OTHERS)
-def test_other_laws_are_rejected_in_a_sample(law: str) -> None:
+def test_non_exponential_lifetimes_are_rejected(law: str) -> None:
     assert all(goodness.rejected and goodness.law == law for goodness in goodness_of(law, 4, seed=3))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("law", OTHERS)
-def test_other_laws_are_rejected_and_their_means_covered(law: str) -> None:
+def test_intervals_cover_the_mean_of_rejected_lifetimes(law: str) -> None:
     results = goodness_of(law, 200, seed=3)
     assert sum(goodness.rejected for goodness in results) >= 0.9 * 200
     covered = sum(goodness.mean[1] <= MEAN <= goodness.mean[2] for goodness in results)
@@ -87,13 +87,13 @@ def test_exponential_lifetimes_are_seldom_rejected() -> None:
     assert sum(goodness.rejected for goodness in goodness_of("exponential", 300, seed=4)) <= MOST * 300
 
 
-def test_claims_with_errors_can_reject_the_exponential() -> None:
+def test_exponential_law_can_be_rejected_despite_wrong_claims() -> None:
     chain = claims("weibull", seed=5)
     rates = Rates(tau=(45.0, 35.0, 60.0), error=(0.05, 0.04, 0.06), reports=(1.0, 1.0, 1.0), invisible=(0.0, 0.0, 0.1))
     assert of_claims(chain, rates).rejected
 
 
-def test_rejected_law_gives_no_time_constant() -> None:
+def test_rejected_fit_gives_no_time_constant() -> None:
     dead = lifetimes("weibull", SIZE, np.random.default_rng(6))
     fit = ms.fit_decay(pl.DataFrame({"duration": dead, "ended": [True] * SIZE}))
     assert fit.constants.filter(law="exponential")["value"].is_nan().all()

@@ -91,7 +91,7 @@ def test_search_is_independent_of_the_executor(broken: Any) -> None:
     assert other.trail.equals(broken.trail.head(other.runs))
 
 
-def test_jobs_of_workers_can_be_pickled() -> None:
+def test_worker_jobs_can_be_pickled() -> None:
     job = partial(judge_run, "always (eff(dec_a3ee) >= 0.5)")
     scenario = parse(STORY.replace("[[check]]", "[netlist]\ntext = 'net low dec_a3ee-scores-eff'\n[[check]]", 1))
     must_travel(job, scenario, job(scenario))
@@ -102,7 +102,7 @@ def test_shrunk_break_is_minimal(broken: Any) -> None:
     assert not property_run("always[1d:1d] (eff(dec_a3ee) >= 0.5)", run(none.replace(days=5))).broken
 
 
-def test_settings_are_searched_and_written() -> None:
+def test_settings_are_searched_and_written_to_the_file() -> None:
     text = STORY.replace("]\n[[check]]", CONTRADICTED + "]\n[[check]]", 1)
     result = ms.falsify(
         parse(text), "always[1d:5d] (eff(dec_a3ee) >= 0.25)", writes=0,
@@ -122,7 +122,7 @@ CONTRADICTED = """
 """
 
 
-def test_unbroken_property_reports_its_nearest_margin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unbroken_property_reports_the_smallest_margin_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "x.toml"
     path.write_text(STORY, encoding="utf-8")
     assert main(["falsify", str(path), "--check", "another", "--budget", "4"]) == 0
@@ -150,14 +150,14 @@ def test_command_writes_a_scenario_that_fails_malsim_test(tmp_path: Path, capsys
         ("always (eff(dec_ffff) > 0)", {"budget": 2}, "could not be judged"),
     ],
 )
-def test_bad_searches_are_refused(check: str, options: dict[str, Any], message: str) -> None:
+def test_invalid_searches_are_refused(check: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ms.falsify(parse(STORY), check, **options)
     with pytest.raises(UsageError, match="nothing to search"):
         WriteSchedule.of(parse("why = 'x'"))
 
 
-def test_unjudged_run_is_not_a_break() -> None:
+def test_run_that_cannot_be_judged_is_not_a_break() -> None:
     assert not PropertyRun(problem="x").broken
 
 
@@ -174,7 +174,7 @@ def test_predicates_of_different_units_have_equal_weight() -> None:
     assert margin(formula, near, [1.0, 1.0]) == margin(formula, far, [1.0, 1.0]) == 0.04
 
 
-def test_unscaled_margin_equals_the_margin_of_the_property() -> None:
+def test_unscaled_margin_equals_the_property_margin() -> None:
     result = run(parse(STORY))
     for text in ("always[1d:5d] (eff(dec_a3ee) >= 0.5)", "eventually (rise(eff(dec_a3ee) > 0.2) or eff(obs_b0b1) < 0.1)"):
         outcome = property_run(text, result)
@@ -182,7 +182,7 @@ def test_unscaled_margin_equals_the_margin_of_the_property() -> None:
         assert margin(formula, outcome, [1.0] * len(predicates(formula))) == pytest.approx(outcome.raw)
 
 
-def test_writes_are_dated_in_mid_turn_and_have_unique_handles() -> None:
+def test_writes_occur_in_mid_turn_and_have_unique_handles() -> None:
     scenario = parse(STORY)
     writes = Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)
     result = with_disturbance(scenario, Disturbance(writes))
@@ -203,11 +203,11 @@ inline = st.recursive(leaf, lambda part: st.lists(part, max_size=3) | st.diction
     st.dictionaries(names, st.one_of(inline, st.lists(st.dictionaries(names, inline, max_size=3), max_size=3)), max_size=4)
 )
 @settings(max_examples=40, deadline=None)
-def test_written_table_reads_back(table: dict[str, Any]) -> None:
+def test_written_table_can_be_read_back(table: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(table)) == table
 
 
-def test_break_not_reproduced_by_its_file_is_an_error() -> None:
+def test_break_that_its_file_does_not_reproduce_is_an_error() -> None:
     scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
     disturbance = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
     text = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"

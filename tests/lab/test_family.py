@@ -26,7 +26,7 @@ def texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(Text)]
 
 
-def test_family_runs_equal_single_runs() -> None:
+def test_runs_of_a_family_equal_single_runs() -> None:
     made = ms.family(DISPUTE, CEILING, [0.3, 0.6], days=10)
     for value, run in zip(made.values, made.runs, strict=True):
         alone = ms.run(ms.read(DISPUTE).replace(rules={"challenge_ceiling": value}, days=10))
@@ -34,7 +34,7 @@ def test_family_runs_equal_single_runs() -> None:
     assert made.frame[CEILING].unique().sort().to_list() == [0.3, 0.6]
 
 
-def test_family_title_names_setting_values_and_default() -> None:
+def test_family_title_names_the_setting_values_and_default() -> None:
     figure = ms.family(DISPUTE, CEILING, [0.3, 0.45, 0.6], days=10).plot()
     value = texts(figure)
     assert "Effective confidence by challenge ceiling: 0.30, 0.45, 0.60 (default 0.60)" in value
@@ -43,14 +43,14 @@ def test_family_title_names_setting_values_and_default() -> None:
     assert all(axes.get_ylim() == (0.0, 1.0) for axes in figure.axes)
 
 
-def test_equal_lines_are_counted_in_the_label() -> None:
+def test_lines_with_equal_values_share_one_label() -> None:
     value = texts(ms.run(DISPUTE, days=10).plot.effective())
     assert any(text.replace("\n", " ") == "obs_a1a1, obs_b2b2, obs_c3c3 (3 equal lines)" for text in value)
     beside = texts(ms.family(DISPUTE, "rules.tau_volatile", [7, 30], days=10).plot("currency"))
     assert "7 = 30 (default)" in beside
 
 
-def test_many_values_are_read_off_a_colour_scale() -> None:
+def test_many_values_are_shown_on_a_colour_scale() -> None:
     figure = ms.family(DISPUTE, CEILING, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], days=5).plot()
     assert "challenge ceiling" in texts(figure)
     assert "default 0.6" in texts(figure)
@@ -63,12 +63,12 @@ def test_compared_runs_are_labelled_by_their_differences() -> None:
     assert 'obs_a1a1 "the pump failed"' in value
 
 
-def test_unknown_cell_is_refused_with_the_nearest() -> None:
+def test_unknown_cell_is_refused_with_similar_names() -> None:
     with pytest.raises(UsageError, match="obs_a1a1"):
         ms.run(DISPUTE, days=3).plot.effective(cells=["obs_a1a2"])
 
 
-def test_claims_files_and_stores_can_be_varied() -> None:
+def test_settings_can_be_varied_for_claims_files_and_stores() -> None:
     claims = ms.family("scenarios/claims/machines.csv", CEILING, [0.3, 0.6])
     assert any(text.startswith("machine-") for text in texts(claims.plot()))
     store = ms.family("scenarios/stores/atlas.json", "rules.tau_volatile", [7, 90])
@@ -80,12 +80,12 @@ def test_claims_files_and_stores_can_be_varied() -> None:
     ("name", "values", "message"),
     [("rules.challenge", [0.3], "no such setting"), (CEILING, [1.5], "0 to 1"), (CEILING, [], "no values")],
 )
-def test_bad_family_is_refused_before_anything_runs(name: str, values: list[float], message: str) -> None:
+def test_invalid_family_is_refused_before_anything_runs(name: str, values: list[float], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ms.family(DISPUTE, name, values)
 
 
-def test_changes_are_relative_to_defaults_and_file() -> None:
+def test_changes_are_reported_against_defaults_and_file() -> None:
     scenario = parse('why = "x"\n[run]\ndays = 5\n', name="s", where="s.toml")
     assert changes_of(scenario) == {}
     assert in_title({}) == "default settings"
@@ -95,7 +95,7 @@ def test_changes_are_relative_to_defaults_and_file() -> None:
     assert differences([scenario, scenario.replace(days=7.0)]) == {"run.days": [5.0, 7.0]}
 
 
-def test_run_titles_list_the_changes() -> None:
+def test_figure_titles_of_a_run_list_the_changes() -> None:
     run = ms.run(ms.read(DISPUTE).replace(rules={"challenge_ceiling": 0.3, "calibration": "overconfidence"}), days=5)
     value = [text.replace("\n", " ") for text in texts(run.plot.effective())]
     assert value.count("Effective confidence, challenge ceiling 0.30 (default 0.60), run.days 5 (default 60)") == 1
@@ -114,7 +114,7 @@ def test_vary_without_values_is_refused(given: str, capsys: pytest.CaptureFixtur
     assert "NAME=V,V" in capsys.readouterr().err
 
 
-def test_newest_run_has_the_folder_without_a_number(
+def test_newest_run_has_the_folder_name_without_a_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = DISPUTE.resolve()

@@ -31,7 +31,7 @@ def mine(stated: Any, calibration: Any, support: Any, challenge: Any, *, fall: f
     return stated * calibration * (1 - fall * np.tanh(challenge))
 
 
-def test_formula_is_drawn_next_to_the_shipped_one() -> None:
+def test_formula_is_plotted_next_to_the_shipped_formula() -> None:
     figure = ms.formula(mine, fall=(0.0, 1.0)).plot()
     assert len(figure.axes) == 4
     assert [line.get_label() for line in figure.axes[0].lines] == ["mine(fall 0.5)", "shipped"]
@@ -39,7 +39,7 @@ def test_formula_is_drawn_next_to_the_shipped_one() -> None:
     assert np.asarray(values, dtype=float)[-1] == pytest.approx(0.7 * (1 - 0.5 * np.tanh(3.0)))
 
 
-def test_parameters_are_settings_of_a_scenario() -> None:
+def test_formula_parameters_are_settings_of_a_scenario() -> None:
     scenario = ms.read(DISPUTE).replace(rules={"effective": ms.formula(mine, fall=(0.0, 1.0))}, days=10.0)
     setting = settings_of(scenario)["formula.fall"]
     assert (setting.value, setting.low, setting.high) == (0.5, 0.0, 1.0)
@@ -78,7 +78,7 @@ def test_tuned_formula_runs_elsewhere_only_with_consent(tmp_path: Path, capsys: 
     assert 0.5 <= cells.filter(cell="obs_d4d4")["effective"][-1] <= 0.6
 
 
-def test_changed_source_is_refused(tmp_path: Path) -> None:
+def test_formula_with_changed_source_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     ms.formula(mine).write(path)
     path.write_text(path.read_text().replace("1 - fall", "2 - fall"))
@@ -86,12 +86,12 @@ def test_changed_source_is_refused(tmp_path: Path) -> None:
         Rules.read(path, allow_code=True)
 
 
-def test_formula_travels_to_another_process_by_its_source() -> None:
+def test_formula_is_sent_to_other_processes_as_source_code() -> None:
     copy = pickle.loads(pickle.dumps(ms.formula(mine)))  # noqa: S301  # made here
     assert copy(*np.full((4, 1), 0.5))[0] == pytest.approx(0.25 * (1 - 0.5 * np.tanh(0.5)))
 
 
-def test_formula_with_outer_names_is_not_exported() -> None:
+def test_formula_that_uses_outer_variables_is_not_exported() -> None:
     shift = 0.1
 
     def leaning(stated: Any, calibration: Any, support: Any, challenge: Any) -> Any:
@@ -109,6 +109,6 @@ def test_formula_with_outer_names_is_not_exported() -> None:
         ("nowhere.py:mine", {}, "no such file"),
     ],
 )
-def test_bad_formula_is_refused(function: Any, bounds: dict[str, tuple[float, float]], message: str) -> None:
+def test_invalid_formula_is_refused(function: Any, bounds: dict[str, tuple[float, float]], message: str) -> None:
     with pytest.raises(RulesError, match=message):
         ms.formula(function, **bounds)

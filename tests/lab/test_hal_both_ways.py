@@ -87,7 +87,7 @@ def test_quit_ends_a_script_without_an_error(word: str, tmp_path: Path, capsys: 
     assert capsys.readouterr().out == "n\n"
 
 
-def test_unset_variables_are_one_error_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unset_variables_are_reported_once_per_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_script(tmp_path, "loadrt [KINS]KINEMATICS\nloadrt [MOT]MOD base_period_nsec=[MOT]BASE\nloadrt not\n") == 2
     error = capsys.readouterr().err
     assert error.count("script.hal:") == 2
@@ -104,7 +104,7 @@ def test_variables_are_read_from_an_ini_file(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out == "200\n"
 
 
-def test_error_in_a_script_shows_the_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_in_a_script_names_the_pin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "loadrt pid num_chan=1\nnet begin pid.0.tune-start\nnet other pid.0.tune-Password9\n"
     assert run_script(tmp_path, text) == 2
     error = capsys.readouterr().err
@@ -112,7 +112,7 @@ def test_error_in_a_script_shows_the_pin(tmp_path: Path, capsys: pytest.CaptureF
     assert "withheld" not in error
 
 
-def test_latch_holds_after_the_heartbeat_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_latch_stays_tripped_after_the_heartbeat_returns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         "loadrt threads name1=servo period1=1000000\nloadrt oneshot names=beat\nloadrt not names=dead\n"
         "loadrt estop_latch names=trip\naddf beat servo\naddf dead servo\naddf trip servo\nnewsig hb bit\n"
@@ -134,7 +134,7 @@ def test_setting_that_selects_an_op_must_precede_loading() -> None:
     assert "selects the op" in out.getvalue()
 
 
-def test_saved_commands_recreate_the_session() -> None:
+def test_saved_commands_recreate_a_session() -> None:
     first = Console(open_session(None), stdout=(out := io.StringIO()))
     wiring = "net s gate.out => ff.set\nsetp gate.in1 1\nalias pin gate.in0 left\n"
     for line in (HEAD + wiring + "save allu").splitlines():

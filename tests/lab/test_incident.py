@@ -121,7 +121,7 @@ def _new(path: str, *options: str) -> str:
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_incident_is_found_and_fails_until_cured(name: str) -> None:
+def test_incident_is_found_and_fails_until_it_is_cured(name: str) -> None:
     drawn = DRAWN[name]
     log = _log(drawn, seed=len(name))
     text = _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", *drawn.options)
@@ -158,7 +158,7 @@ def _dispute(number: int) -> dict[str, object]:
     return {**claim, "t": 1.0 + number, "edges": edges}
 
 
-def test_lowered_cell_is_found_and_cured_by_a_rule() -> None:
+def test_lowered_confidence_is_found_and_cured_by_a_rule() -> None:
     text = _new("one.toml", "--from", _store(*map(_dispute, range(4))), "--cell", "dec_a3ee")
     assert 2 <= text.count("[[claim]]") <= 4
     assert 'handle = "dec_a3ee"' in text
@@ -175,20 +175,20 @@ def test_superseded_cell_is_found_and_cured_by_a_rule() -> None:
     assert main(["test", "one.toml", "--set", "rules.supersede_by=own"]) == 0
 
 
-def test_store_is_read_as_of_a_day() -> None:
+def test_store_is_read_on_a_given_day() -> None:
     late = _dispute(6) | {"t": 7.5}
     text = _new("one.toml", "--from", _store(_dispute(1), late), "--cell", "dec_a3ee", "--at", "5")
     assert "obs_bb06" not in text
 
 
-def test_anonymised_incident_names_nobody_and_still_fails() -> None:
+def test_anonymised_incident_still_fails_and_contains_no_names() -> None:
     log = _log(DRAWN["last_write"], seed=1)
     text = _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", "--law", "last_write", "--anonymise")
     assert not any(word in text for word in ("liar", LIE, TRUE, "host", '"w0', '"w1'))
     assert main(["test", "one.toml"]) == 1
 
 
-def test_file_lists_omissions_and_stand_ins() -> None:
+def test_file_lists_omitted_claims_and_assumed_values() -> None:
     text = _new(
         "one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write"
     )
@@ -205,7 +205,7 @@ def test_nondeterministic_memory_is_reported() -> None:
     assert "not deterministic" in text
 
 
-def test_option_cell_names_a_log_item_and_spaces_are_quoted() -> None:
+def test_option_cell_accepts_an_item_id_from_the_log() -> None:
     log = _log(DRAWN["echo"], seed=2, total=40)
     log.write_text(log.read_text(encoding="utf-8").replace('"host"', '"db host"'), encoding="utf-8")
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
@@ -245,10 +245,10 @@ def test_written_test_fails_under_pytest() -> None:
 
 
 @pytest.mark.parametrize("wanted", [{3, 70}, {0}, {5, 6, 7, 8, 99}])
-def test_reduction_keeps_exactly_the_needed_rows(wanted: set[int]) -> None:
+def test_reduction_keeps_only_the_needed_rows(wanted: set[int]) -> None:
     assert set(smallest_part(list(range(100)), lambda part: wanted <= set(part))) == wanted
 
 
-def test_reduction_removes_pairs_of_rows() -> None:
+def test_reduction_can_remove_rows_in_pairs() -> None:
     passes: Callable[[list[int]], bool] = lambda part: len(part) % 2 == 1  # noqa: E731  # only removals in pairs keep the parity
     assert len(smallest_part(list(range(11)), passes)) == 1

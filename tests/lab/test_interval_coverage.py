@@ -30,7 +30,7 @@ VALUES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=30)
 
 
 @given(values=VALUES, others=VALUES, stopped=st.booleans())
-def test_ends_stay_within_bounds_around_the_mean(*, values: list[float], others: list[float], stopped: bool) -> None:
+def test_intervals_stay_within_bounds_around_the_mean(*, values: list[float], others: list[float], stopped: bool) -> None:
     mean, low, high = mean_interval(np.array(values), SHARE, stopped=stopped)
     assert 0.0 <= low <= mean + 1e-12
     assert mean - 1e-12 <= high <= 1.0
@@ -76,14 +76,14 @@ def _rare(values: Array, size: int) -> bool:
     return bool((apart & (shift > 0.1 * values.std() / np.sqrt(size))).any())
 
 
-def test_figure_with_a_frequent_value_is_covered() -> None:
+def test_metric_with_a_frequent_value_is_covered() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
     # values are distributed like the Brier scores of the law `records`
     values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))
     assert _held(Measurement(values, metric_bounds("brier")), 8) >= LEAST
 
 
-def test_accuracy_is_covered_by_few_and_many_replications() -> None:
+def test_accuracy_is_covered_with_few_and_many_replications() -> None:
     scenario = scenario_of("scenarios/poisoner.toml").replace(law="majority", seed=SEED, record="bands", replications=400)
     values = by_replication(bench.run(scenario))["accuracy"]
     for size in (8, 40):
@@ -92,7 +92,7 @@ def test_accuracy_is_covered_by_few_and_many_replications() -> None:
         assert held >= LEAST, size
 
 
-def test_a_sample_of_figures_is_covered() -> None:
+def test_sample_of_metrics_is_covered() -> None:
     held = coverage("poisoner", "last_write", size=8, blocks=60, metrics=("accuracy", "answered", "stale_acted", "harm"))
     assert len(held) >= 3
     assert min(held.values()) >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 60)  # three standard errors below 95 %
@@ -102,19 +102,19 @@ def test_a_sample_of_figures_is_covered() -> None:
 @pytest.mark.parametrize("size", [8, 20, 40])
 @pytest.mark.parametrize("law", ["mal", "records", "majority", "last_write", "truthfinder", "crh"])
 @pytest.mark.parametrize("name", ["poisoner", "weekend"])
-def test_every_figure_is_covered(name: str, law: str, size: int) -> None:
+def test_every_metric_is_covered(name: str, law: str, size: int) -> None:
     held = coverage(name, law, size=size, blocks=400)
     assert {metric for metric, share in held.items() if share < LEAST} == NOT_COVERED.get((name, law, size), set()), held
 
 
-def test_constant_figure_keeps_room_for_rare_events() -> None:
+def test_constant_sample_allows_for_unseen_rare_events() -> None:
     mean, low, high = mean_interval(np.ones(8), SHARE)
     assert (mean, high) == (1.0, 1.0)
     assert low == pytest.approx(0.025 ** (1 / 8))
     assert np.isnan(mean_interval(np.full(8, 3.0))[1])
 
 
-def test_the_run_prints_intervals_within_bounds() -> None:
+def test_run_prints_intervals_within_bounds() -> None:
     frame = ms.run("scenarios/poisoner.toml", law="records", replications=12).metrics().drop_nulls()
     for metric, low, high in frame.select("metric", "low", "high").iter_rows():
         least, most = metric_bounds(metric)

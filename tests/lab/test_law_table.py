@@ -65,19 +65,19 @@ def test_tie_is_scored_as_a_random_choice() -> None:
     assert value(frame, "majority", "brier") == pytest.approx(0.25)
 
 
-def test_law_that_never_restores_a_value_misses_its_return() -> None:
+def test_law_that_never_restores_a_value_misses_returned_values() -> None:
     frame = compare_on_claims(story(), truths(), ["last_write", "graphiti"], ask_after=1.0).frame
     assert value(frame, "last_write", "returned") == 1.0
     assert value(frame, "graphiti", "returned") == 0.0
     assert value(frame, "graphiti", "accuracy") == pytest.approx(2 / 3)
 
 
-def test_tied_values_share_the_answer() -> None:
+def test_answer_with_two_tied_values_scores_one_half() -> None:
     frame = compare_on_claims(story(), truths(), ["mem0_additive"], ask_after=1.0).frame
     assert value(frame, "mem0_additive", "accuracy") == pytest.approx(0.5)
 
 
-def test_claims_at_the_time_of_a_question_are_excluded() -> None:
+def test_claims_made_at_query_time_are_excluded() -> None:
     frame = compare_on_claims(story(), truths(), ["last_write"], ask_after=0.0).frame
     assert value(frame, "last_write", "accuracy") == 0.0
 
@@ -87,7 +87,7 @@ def test_unknown_writer_is_refused() -> None:
         compare_on_claims(story(), truths(), ["last_write"], without=["nobody"])
 
 
-def test_the_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "claims"
     folder.mkdir()
     story().drop("line", "confidence").write_csv(folder / "claims.csv")
@@ -105,7 +105,7 @@ def test_the_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytes
 
 @pytest.mark.nightly
 @pytest.mark.skipif(not DATA.is_dir(), reason="the shared claims are not next to this checkout")
-def test_minimal_models_reproduce_the_published_table() -> None:
+def test_laws_reproduce_the_published_table() -> None:
     claims, truth = read_folder(DATA / "mmkb_years")
     clean = compare_on_claims(claims, truth, list(HEADLINE), ask_after=30.0, without=["gossip"]).frame
     gossip = compare_on_claims(claims, truth, list(HEADLINE), ask_after=30.0).frame
@@ -152,7 +152,7 @@ def test_answers_match_a_replay_under_the_same_rules(tmp_path: Path, law: str, *
     assert both["right"].to_list() == both["right_told"].to_list()
 
 
-def test_halves_do_not_overlap_and_do_not_depend_on_order() -> None:
+def test_halves_are_disjoint_and_do_not_depend_on_order() -> None:
     objects = pl.Series([f"o{number}" for number in range(101)])
     first, second = halves(objects, seed=3)
     assert (len(first), len(second)) == (51, 50)

@@ -49,7 +49,7 @@ def run(world: ms.Scenario) -> Run:
     return bench.run(world)
 
 
-def test_mean_of_each_measure_is_the_printed_figure(run: Run) -> None:
+def test_mean_of_each_measure_equals_the_printed_metric(run: Run) -> None:
     figures = {row["metric"]: row["value"] for row in run.metrics().to_dicts()}
     for name, value in figures.items():
         item = measured(run, name)
@@ -77,13 +77,13 @@ def test_scores_match_scikit_learn(run: Run) -> None:
                 assert math.isclose(item[number], oracle(true, worth), rel_tol=1e-12)
 
 
-def test_calibration_error_is_per_replication(world: ms.Scenario, run: Run) -> None:
+def test_calibration_error_is_computed_per_replication(world: ms.Scenario, run: Run) -> None:
     alone = bench.run(world.replace(replications=1, first=4)).metrics()
     for name in ("ece", "ece_stated", "rmse_bins"):
         assert measured(run, name)[4] == alone.filter(pl.col("metric") == name)["value"][0]
 
 
-def test_margins_series_and_functions_are_measures(world: ms.Scenario, run: Run) -> None:
+def test_margins_series_and_functions_can_be_measures(world: ms.Scenario, run: Run) -> None:
     columns = measured_by_running(world, ["accuracy >= 0", "mean of words", "always (words >= 0)"])
     assert np.array_equal(columns[0], measured(run, "accuracy"))
     words = run.signals.filter(pl.col("signal") == "words").group_by("rep", maintain_order=True).agg(pl.col("value"))
@@ -105,12 +105,12 @@ def test_margins_series_and_functions_are_measures(world: ms.Scenario, run: Run)
         ("steady of words", "20 ticks or more"),
     ],
 )
-def test_bad_measures_are_refused(run: Run, metric: Any, message: str) -> None:
+def test_invalid_measures_are_refused(run: Run, metric: Any, message: str) -> None:
     with pytest.raises(MalsimError, match=message):
         measured(run, metric)
 
 
-def test_missing_truth_is_reported(run: Run) -> None:
+def test_measure_that_lacks_the_truth_is_reported(run: Run) -> None:
     scripted = bench.run(ms.read("scenarios/worked_example.toml"))
     for name in ("brier", "accuracy", "ece", "auc"):
         with pytest.raises(UsageError, match=r"needs facts with known truth.*add \[\[facts\]\]"):
@@ -125,7 +125,7 @@ def test_impossible_measure_is_refused_before_running(world: ms.Scenario) -> Non
         measured_by_running(endless, ["accuracy", "acuracy"])
 
 
-def test_direction_of_improvement_is_known() -> None:
+def test_measures_know_their_direction_of_improvement() -> None:
     assert [name for name in METRICS if is_better_high(name)] == [
         "accuracy", "answered", "auc", "auc_stated", "acted_share", "lessons_written", "autonomy", "grounded_share",
     ]  # fmt: skip
@@ -135,12 +135,12 @@ def test_direction_of_improvement_is_known() -> None:
 
 
 @pytest.mark.parametrize("each", [[], [1.0], [math.nan, 1.0, math.nan], [0.5, 0.5, 0.5], [0.0, -0.0]])
-def test_interval_without_spread_is_refused(each: list[float]) -> None:
+def test_interval_of_constant_values_is_refused(each: list[float]) -> None:
     with pytest.raises(UsageError, match=r"two replications need a value|the same in every replication"):
         estimate(np.array(each), "brier")
 
 
-def test_estimate_counts_replications_with_a_value() -> None:
+def test_estimate_counts_only_replications_with_a_value() -> None:
     result = estimate(np.array([1.0, math.nan, 2.0]), "delay")
     assert (result.replications, result.value) == (2, 1.5)
     assert math.isclose(result.high - result.value, result.half_width)
@@ -153,7 +153,7 @@ def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
 
 
 @given(st.integers(20, 90), st.integers(0, 30), st.floats(-50.0, 50.0), st.integers(0, 2**32))
-def test_warm_up_follows_the_definition_of_mser5(length: int, ramp: int, height: float, seed: int) -> None:
+def test_warm_up_is_cut_by_the_definition_of_mser5(length: int, ramp: int, height: float, seed: int) -> None:
     series = np.random.default_rng(seed).normal(size=length)
     series[:ramp] += height * (1.0 - np.arange(min(ramp, length)) / max(ramp, 1))
     result = int(mser5(series))

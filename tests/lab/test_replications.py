@@ -34,7 +34,7 @@ def normal(seed: int, spread: float = 1.0) -> Callable[[int, int], list[NDArray[
     return lambda start, count: [0.5 + spread * draws.normal("x", rep=start + np.arange(count))]
 
 
-def test_replication_stops_at_the_half_width() -> None:
+def test_replication_stops_at_the_requested_half_width() -> None:
     result = sequential(normal(1, 0.2), {"x": 0.05})
     looks = result.rounds
     assert result.reached
@@ -64,7 +64,7 @@ def test_first_replications_are_independent_of_later_ones(small: ms.Scenario) ->
     assert math.isclose(few["brier"].low, row["low"], rel_tol=1e-9)
 
 
-def test_maximum_is_respected_and_reported(small: ms.Scenario) -> None:
+def test_maximum_number_of_replications_is_respected(small: ms.Scenario) -> None:
     result = ms.replicate(small, metric="accuracy", half_width=1e-6, most=20)
     assert (result.replications, result.reached) == (20, False)
     assert "not reached" in repr(result)
@@ -84,7 +84,7 @@ def test_maximum_is_respected_and_reported(small: ms.Scenario) -> None:
         ({"metric": "cells >= 0 and nothing"}, "nothing"),
     ],
 )
-def test_bad_replications_are_refused(small: ms.Scenario, settings: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_of_replicate_are_refused(small: ms.Scenario, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(MalsimError, match=message):
         ms.replicate(small, **{"metric": "brier", "first": 2, **settings})
 
@@ -98,7 +98,7 @@ def test_constant_metric_is_refused() -> None:
     assert rare.replications == 24
 
 
-def test_pairs_share_random_numbers(small: ms.Scenario) -> None:
+def test_paired_runs_share_random_numbers(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3}, seed=99)
     result = ms.compare(small, other, metric="brier", replications=30)
     runs = ms.run(small, replications=30), ms.run(other, replications=30, seed=small.seed)
@@ -114,7 +114,7 @@ def test_pairs_share_random_numbers(small: ms.Scenario) -> None:
     assert result.saved > 2
 
 
-def test_comparison_continues_to_the_half_width(small: ms.Scenario) -> None:
+def test_comparison_runs_until_the_requested_half_width(small: ms.Scenario) -> None:
     other = small.replace(rules={"challenge_ceiling": 0.3})
     wide = ms.compare(small, other, metric="brier", replications=16)
     result = ms.compare(small, other, metric="brier", half_width=0.7 * wide.difference.half_width)
@@ -132,7 +132,7 @@ def test_equal_scenarios_have_no_difference(small: ms.Scenario) -> None:
         ms.compare(small, small, metric="brier", replications=1)
 
 
-def test_figures_carry_units(small: ms.Scenario) -> None:
+def test_figures_are_labelled_with_units(small: ms.Scenario) -> None:
     def late(run: Run) -> NDArray[np.float64]:
         return np.arange(run.scenario.replications, dtype=float)
 

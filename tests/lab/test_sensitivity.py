@@ -74,7 +74,7 @@ def test_sobol_intervals_have_nominal_coverage() -> None:
     assert np.mean(hits) > 0.9
 
 
-def test_unused_setting_is_flat_and_linear_terms_share_variance() -> None:
+def test_unused_setting_is_flat_and_linear_terms_add_up() -> None:
     result = sobol(lambda x: 3.0 * x[:, 0] + 1.0 * x[:, 2], ["a", "idle", "b"], points=256)
     assert result["flat"].to_list() == [False, True, False]
     assert np.allclose(result["first"], [0.9, 0.0, 0.1], atol=0.02)
@@ -89,12 +89,12 @@ def test_unused_setting_is_flat_and_linear_terms_share_variance() -> None:
         (lambda x: np.where(x[:, 0] > 0.5, np.nan, x[:, 0]), 8, "has no value"),
     ],
 )
-def test_bad_arguments_of_sobol_are_refused(evaluate: Any, points: int, message: str) -> None:
+def test_bad_arguments_for_sobol_are_refused(evaluate: Any, points: int, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         sobol(evaluate, ["a", "b", "c"], points=points)
 
 
-def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
+def test_every_rule_is_varied_within_its_bounds() -> None:
     rules = Rules(edge_weight_max=math.inf, salience_floor=0.0, calibration_floor=1.0)
     scenario = ms.Scenario(rules=rules)
     space = of_rules(scenario, 0.2)
@@ -114,7 +114,7 @@ def test_every_rule_is_moved_and_stays_within_its_bounds() -> None:
         of_rules(scenario, 0.0)
 
 
-def test_swings_are_paired_differences_from_the_base() -> None:
+def test_swings_are_paired_differences_from_the_base_run() -> None:
     base = np.array([1.0, 2.0, 3.0])
     steps = [Move("a", 0.1), Move("a", 0.3), Move("b", "x"), Move("c", 2)]
     result = swings(steps, base, [base - 0.5, base + 1.0, base + np.array([0.0, 2.0, 4.0]), base])
@@ -148,7 +148,7 @@ def planted(run: Run) -> NDArray[np.float64]:
     return result
 
 
-def test_a_planted_product_is_found(empty: ms.Scenario) -> None:
+def test_planted_product_is_found(empty: ms.Scenario) -> None:
     space = dict.fromkeys(("rules.support_ceiling", "rules.challenge_ceiling"), (0.05, 0.95))
     space |= {"rules.damping": (0.5, 1.0), "rules.stale_below": (0.1, 0.9)}
     result = ms.sensitivity(empty, space, metric=planted, points=16, progress=False)
@@ -178,7 +178,7 @@ def test_executor_does_not_change_the_result() -> None:
     assert serial.base == pytest.approx(ms.run(small).metrics().filter(metric="brier")["value"][0])
 
 
-def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
+def test_all_rules_are_varied_if_no_space_is_given(empty: ms.Scenario) -> None:
     result = ms.sensitivity(empty, metric=planted, progress=False)
     assert result.frame is None
     assert set(result.tornado["setting"]) == set(settings_of(Rules()))
@@ -201,7 +201,7 @@ def test_all_rules_are_moved_without_a_space(empty: ms.Scenario) -> None:
         (None, {"metric": lambda _: np.arange(5.0)}, "no setting changes the metric"),
     ],
 )
-def test_bad_arguments_of_sensitivity_are_refused(
+def test_bad_arguments_for_sensitivity_are_refused(
     empty: ms.Scenario, space: Any, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
@@ -226,7 +226,7 @@ def test_single_random_replication_is_refused() -> None:
         ms.sensitivity(parse(SMALL).replace(replications=1), {"rules.damping": (0.5, 1.0)}, progress=False)
 
 
-def test_margin_of_a_scripted_scenario_has_sobol_indices() -> None:
+def test_scripted_scenario_has_sobol_indices_for_a_margin() -> None:
     ring = ms.read("scenarios/mutual_dispute.toml").replace(days=6.0)
     text = "always (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) <= 0.1)"
     space = {"rules.challenge_ceiling": (0.1, 0.9), "rules.damping": (0.3, 1.0)}

@@ -58,12 +58,12 @@ def output_of(target: Path | None, script: str, *, keep_going: bool = False) -> 
     return out.getvalue(), code
 
 
-def test_typed_tripwire_trips(files: Path) -> None:
+def test_tripwire_typed_at_the_prompt_trips(files: Path) -> None:
     script = WIRING + "step 2\ngetp alarm.out\n" + AGAINST + "step 2\ngets low\ngetp alarm.out\ngetp dec_a3ee-scores-eff\n"
     assert output_of(files / "graph.malnet", script) == ("FALSE\n0.4430435\nTRUE\n0.4430435\n", 0)
 
 
-def test_typed_lines_give_the_same_results_as_the_file(files: Path) -> None:
+def test_typed_lines_give_the_same_results_as_a_file(files: Path) -> None:
     opened, read = (open_session(str(files / name)) for name in ("graph.malnet", "alarm.malnet"))
     console = Console(opened, stdout=io.StringIO())
     assert console.script(WIRING, "drill") == 0
@@ -80,7 +80,7 @@ def test_many_steps_equal_single_steps(files: Path) -> None:
     assert [moment.signals for moment in single.past] == [moment.signals for moment in start.stepped(5).past]
 
 
-def test_session_without_cells_equals_the_stream() -> None:
+def test_session_without_cells_equals_a_stream_run() -> None:
     console = Console(open_session(None), stdout=io.StringIO())
     values = [0.0, 1.0, 1.0, 0.2, 0.9]
     wiring = "loadrt smooth names=slow\nnet x slow.in\nnet y slow.out\nsetp slow.gain .3\naddf slow tick"
@@ -99,12 +99,12 @@ def test_rewiring_keeps_the_state_of_ops(files: Path) -> None:
     assert out == "FALSE\nTRUE\n"
 
 
-def test_reviewer_pins_are_set_by_hand(files: Path) -> None:
+def test_reviewer_pins_can_be_set_by_hand(files: Path) -> None:
     script = "step 2\ngetp alarm.out\nsetp weak.level .1\nsetp reviewer.ack 1\nstep\ngetp alarm.out\ngetp reviewer.ack"
     assert output_of(files / "alarm.malnet", AGAINST + script)[0] == "TRUE\nFALSE\nTRUE\n"
 
 
-def test_functions_and_links_are_removed(files: Path) -> None:
+def test_functions_and_links_can_be_removed(files: Path) -> None:
     script = "step\ndelf weak tick\nlist funct\nshow thread\nunlinkp weak.in\ngetp weak.in\nshow sig low\nsave -"
     out, code = output_of(files / "alarm.malnet", script)
     assert code == 0
@@ -139,7 +139,7 @@ def test_unlinked_signal_keeps_its_value() -> None:
     assert (answer, code) == ("drill:2: on: not a bit; given: '3'\n", 1)
 
 
-def test_thread_command_creates_a_thread() -> None:
+def test_command_thread_creates_a_thread() -> None:
     script = "loadrt not count=2\nthread slow every 3\naddf not.0 slow\naddf not.0 slow\naddf not.1 fast"
     answer, code = output_of(None, script, keep_going=True)
     assert code == 1
@@ -162,7 +162,7 @@ def test_print_and_echo_expand_variables(files: Path, monkeypatch: pytest.Monkey
     assert out.splitlines() == ["of low and low", '"a $5 title"', "gets low", "no value yet", "unecho", "0.9"]
 
 
-def test_delf_keeps_an_op_loaded_by_addf() -> None:
+def test_delf_does_not_unload_an_op_loaded_by_addf() -> None:
     assert output_of(None, "addf toggle tick\ndelf toggle\nlist comp")[0] == "toggle\n"
 
 
@@ -215,14 +215,14 @@ def test_errors_name_the_line_and_change_nothing(files: Path, line: str, problem
     assert console.session is before
 
 
-def test_script_stops_at_the_first_failure_or_keeps_going() -> None:
+def test_script_stops_at_the_first_failure_unless_told_otherwise() -> None:
     script = "loadrt toggle\nnonsense\nloadrt latch\nlist comp"
     assert output_of(None, script) == ("drill:2: no such command; given: 'nonsense'; enter help to list the commands\n", 1)
     out, code = output_of(None, script, keep_going=True)
     assert (out.splitlines()[-1], code) == ("toggle.0 latch", 1)
 
 
-def test_comments_and_joined_lines_are_read_as_in_files() -> None:
+def test_comments_and_continued_lines_are_read_as_in_files() -> None:
     assert output_of(None, "# nothing\n\nloadrt toggle \\\n names=a,b # two\nlist comp\nquit\nlist comp") == ("a b\n", 0)
 
 
@@ -246,7 +246,7 @@ def test_typed_lines_never_crash_or_write_files(tmp_path_factory: pytest.TempPat
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_saved_stores_and_netlists_open_again(files: Path) -> None:
+def test_saved_stores_and_netlists_can_be_reopened(files: Path) -> None:
     script = AGAINST + "step 3\nsave\n" + WIRING + f"save {files / 'saved.malnet'}\n"
     out, code = output_of(files / "memory.sqlite", script)
     assert code == 0, out
@@ -256,7 +256,7 @@ def test_saved_stores_and_netlists_open_again(files: Path) -> None:
     assert output_of(files / "saved.malnet", "step\ngetp alarm.out")[0] == "TRUE\n"
 
 
-def test_scope_writes_the_recorded_ticks(files: Path) -> None:
+def test_scope_command_writes_the_recorded_ticks(files: Path) -> None:
     for kind in ("csv", "vcd", "png"):
         target = files / f"seen.{kind}"
         out, code = output_of(files / "alarm.malnet", f"step 3\nscope low trip out={target}")
@@ -266,7 +266,7 @@ def test_scope_writes_the_recorded_ticks(files: Path) -> None:
     assert (files / "seen.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_saving_is_stable_after_reopening(files: Path) -> None:
+def test_saving_a_reopened_file_changes_nothing(files: Path) -> None:
     target = files / "alarm.malnet"
     target.write_text(GRAPH + '\n\n# a note\n\n\nobs_b0b1 "it locked" conf(1)\n\n' + WIRING + "\n\n", encoding="utf-8")
     assert output_of(target, "save")[1] == 0
@@ -276,7 +276,7 @@ def test_saving_is_stable_after_reopening(files: Path) -> None:
     assert "# a note" in once
 
 
-def test_store_of_replications_is_not_saved_as_netlist(files: Path) -> None:
+def test_store_with_replications_is_not_saved_as_a_netlist(files: Path) -> None:
     run = ms.run(ms.read("scenarios/worked_example.toml").replace(replications=2))
     run.memory.save(files / "two.sqlite")
     out, code = output_of(files / "two.sqlite", f"step\nsave {files / 'one.malnet'}\nsave")
@@ -286,7 +286,7 @@ def test_store_of_replications_is_not_saved_as_netlist(files: Path) -> None:
     assert Memory.open(files / "two.sqlite").cells["rep"].n_unique() == 2
 
 
-def test_ctrl_c_abandons_the_line_only(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_cancels_only_the_current_line(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(open_session(str(files / "alarm.malnet")), stdout=io.StringIO())
     typed = iter(["step", "^C", "step", "quit"])
 
@@ -300,13 +300,13 @@ def test_ctrl_c_abandons_the_line_only(files: Path, monkeypatch: pytest.MonkeyPa
     assert console.session.day == 2.0
 
 
-def test_source_translates_hal_files(files: Path) -> None:
+def test_source_command_translates_hal_files(files: Path) -> None:
     (files / "slow.hal").write_text("loadrt lowpass names=lp\nsetp lp.gain .2\n", encoding="utf-8")
     out, code = output_of(None, f"source {files / 'slow.hal'}\ngetp lp.gain\nptype lp.in")
     assert (out.splitlines(), code) == (["0.2", "float"], 0)
 
 
-def test_addresses_follow_edges_and_versions(files: Path) -> None:
+def test_addresses_can_follow_edges_and_versions(files: Path) -> None:
     (files / "chain.malnet").write_text('dec_a3ee "a" conf(.6)\ndec_b4ff "b" conf(.8)\ndec_b4ff supersedes> dec_a3ee (0)\n')
     commands = ("getp dec_b4ff@v1-scores-conf", "getp dec_b4ff.supersedes-scores-conf", "ptype dec_b4ff-scores-eff",
              "ptype dec_b4ff-flags-locked", "ptype dec_b4ff-writer", "ptype dec_b4ff.contradicts.*-scores-eff")  # fmt: skip
@@ -363,7 +363,7 @@ def test_hal_command_runs_scripts_and_single_lines(files: Path, capsys: pytest.C
     assert main(["hal", target, "-f", str(files / "none.hal")]) == 2
 
 
-def test_session_continues_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_session_can_continue_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["gets day", "step", "getp dec_a3ee-scores-eff", "net day clock.days", "step", "gets day"]
     assert main(["hal", "scenarios/worked_example.toml", "-k", *(part for word in words for part in ("-c", word))]) == 1
     run = ms.run("scenarios/worked_example.toml")
@@ -371,7 +371,7 @@ def test_session_continues_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines()[1:] == [f"{effective:.7g}", "14"]
 
 
-def test_session_of_a_run_has_its_netlist() -> None:
+def test_session_opened_from_a_run_has_the_netlist() -> None:
     run = ms.run(ms.read("scenarios/worked_example.toml").replace(netlist=WIRING))
     session = of_run(run).session.stepped()
     assert list(session.net.instances) == ["weak", "alarm"]
@@ -416,7 +416,7 @@ def test_piped_input_is_run_as_a_script(files: Path) -> None:
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_abbreviated_addresses_and_save_option_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_abbreviated_addresses_and_option_save_are_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, target = tmp_path / "one.malnet", tmp_path / "low.csv"
     wires = "loadrt watch\nnet low watch.in < dec_a3ee-scores-eff\naddf watch tick\n"
     text.write_text('dec_a3ee "one" conf(.7)\n' + wires, encoding="utf-8")

@@ -66,7 +66,7 @@ def test_every_scalar_rule_is_a_setting() -> None:
     assert set(settings_of(Rules())) == {f"rules.{rule.name}" for rule in fields(Rules) if rule.name not in others}
 
 
-def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
+def test_each_setting_can_be_changed_alone_and_read_back(rich: ms.Scenario) -> None:
     before = settings_of(rich)
     assert {name.partition(".")[0] for name in before} == {
         "rules", "seed", "run", "facts", "writers", "reader", "reviewers", "faults", "netlist",
@@ -78,7 +78,7 @@ def test_each_setting_changes_alone_and_reads_back(rich: ms.Scenario) -> None:
             assert {key: new.value for key, new in after.items() if new.value != before[key].value} == {name: value}
 
 
-def test_op_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
+def test_op_parameter_is_set_in_its_declared_unit(rich: ms.Scenario) -> None:
     before = settings_of(rich)
     assert (before["netlist.dog.level"].value, before["netlist.once.width"].value) == (0.15, 600_000.0)
     assert before["netlist.once.width"].unit == "ms"
@@ -90,7 +90,7 @@ def test_op_parameter_is_set_in_its_own_unit(rich: ms.Scenario) -> None:
     assert "90000" not in rich.netlist.text
 
 
-def test_several_settings_change_together(rich: ms.Scenario) -> None:
+def test_several_settings_can_change_together(rich: ms.Scenario) -> None:
     values = {"writers.crew.accuracy": 0.6, "writers.crew.count": 3, "run.turn_every": 0.5, "rules.damping": 0.5}
     result = changed(rich, values)
     crew = result.writers[0]
@@ -115,7 +115,7 @@ def test_several_settings_change_together(rich: ms.Scenario) -> None:
         ({"facts.valve.hazard": 0.1}, "no such setting"),
     ],
 )
-def test_bad_settings_are_refused(rich: ms.Scenario, values: dict[str, Any], message: str) -> None:
+def test_invalid_settings_are_refused(rich: ms.Scenario, values: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         changed(rich, values)
 
@@ -139,7 +139,7 @@ def test_bad_settings_are_refused(rich: ms.Scenario, values: dict[str, Any], mes
         ({"rules.mass_from": "effective"}, "two or more"),
     ],
 )
-def test_bad_spaces_are_refused(table: dict[str, Any], message: str) -> None:
+def test_invalid_spaces_are_refused(table: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message) as error:
         Space.of(table)
     assert "space" in str(error.value)
@@ -164,7 +164,7 @@ DIMENSIONS = st.one_of(
 
 
 @given(DIMENSIONS, st.floats(0.0, 1.0))
-def test_share_is_the_inverse_of_the_value(dimension: Dimension, share: float) -> None:
+def test_share_is_converted_to_a_value_and_back(dimension: Dimension, share: float) -> None:
     value = dimension.at(share)
     again = dimension.at(dimension.share(value))
     near = 0.0 if dimension.whole or dimension.choices else 1e-9
@@ -176,14 +176,14 @@ def test_share_is_the_inverse_of_the_value(dimension: Dimension, share: float) -
         assert (dimension.at(0.0), dimension.at(1.0)) == (dimension.low, dimension.high)
 
 
-def test_whole_numbers_and_choices_get_equal_shares() -> None:
+def test_whole_numbers_and_choices_are_equally_likely() -> None:
     shares = (np.arange(600) + 0.5) / 600
     for dimension in (Dimension(name="n", low=1.0, high=6.0, whole=True), Dimension(name="c", choices=tuple("abcdef"))):
         _, counts = np.unique([dimension.at(share) for share in shares], return_counts=True)
         assert counts.tolist() == [100] * 6
 
 
-def test_point_of_the_current_settings_is_found() -> None:
+def test_current_settings_are_found_as_a_point_of_the_space() -> None:
     space = Space.of({"rules.support_ceiling": (0.0, 0.3), "rules.mass_from": ("stated", "effective")})
     assert space.values(space.point({})) == {"rules.support_ceiling": 0.15, "rules.mass_from": "effective"}
     assert space.values(space.point({"rules.mass_from": "stated"}))["rules.mass_from"] == "stated"

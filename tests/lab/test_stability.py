@@ -66,7 +66,7 @@ def graphs(draw: st.DrawFn) -> tuple[Memory, Rules]:
 
 
 @given(graphs())
-def test_loop_equals_the_tick(case: tuple[Memory, Rules]) -> None:
+def test_loop_model_equals_the_real_tick(case: tuple[Memory, Rules]) -> None:
     memory, rules = case
     loop = TickLoop.of(memory, rules)
     here = memory.cells["effective"].to_numpy()
@@ -74,7 +74,7 @@ def test_loop_equals_the_tick(case: tuple[Memory, Rules]) -> None:
 
 
 @given(graphs())
-def test_jacobian_is_the_slope_at_the_fixed_point(case: tuple[Memory, Rules]) -> None:
+def test_jacobian_equals_the_numerical_slope_at_the_fixed_point(case: tuple[Memory, Rules]) -> None:
     memory, rules = case
     result = ms.stability(memory, rules)
     at = result.fixed_point
@@ -89,14 +89,14 @@ def test_jacobian_is_the_slope_at_the_fixed_point(case: tuple[Memory, Rules]) ->
 
 
 @given(graphs())
-def test_below_the_norm_bound_the_real_tick_settles(case: tuple[Memory, Rules]) -> None:
+def test_memory_below_the_norm_bound_settles(case: tuple[Memory, Rules]) -> None:
     memory, rules = case
     if ms.stability(memory, rules).bound < 0.97:
         assert settle(memory, 1.0, rules.replace(settle_ticks=3000)).settled
 
 
 @given(graphs())
-def test_superseded_cells_are_on_no_loop(case: tuple[Memory, Rules]) -> None:
+def test_superseded_cells_are_not_part_of_a_loop(case: tuple[Memory, Rules]) -> None:
     memory, rules = case
     inactive = memory.with_cells(memory.cells.with_columns(status=pl.lit("superseded", memory.cells["status"].dtype)))
     result = ms.stability(inactive, rules.replace(damping=1.0))
@@ -112,7 +112,7 @@ def cliques() -> tuple[Memory, NDArray[np.int64], list[tuple[int, float, float]]
     return graph(np.repeat([stated for _, stated, _ in cases], sizes), edges), np.repeat(np.arange(len(cases)), sizes), cases
 
 
-def test_clique_ceilings_agree_with_bisection() -> None:
+def test_critical_ceilings_of_cliques_match_bisection() -> None:
     memory, owner, cases = cliques()
     predicted = np.array([closed_form(*case) for case in cases])
     low, high = 0.5 * predicted, 1.5 * predicted
@@ -137,7 +137,7 @@ def test_clique_ceilings_agree_with_bisection() -> None:
 @pytest.mark.parametrize("size", [2, 5, *(pytest.param(size, marks=pytest.mark.nightly) for size in (3, 8, 12))])
 @pytest.mark.parametrize("stated", [0.2, 0.6, 1.0])
 @pytest.mark.parametrize("weight", [0.5, 1.0, 3.0])
-def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: float, weight: float) -> None:
+def test_critical_ceiling_of_a_clique_has_a_closed_form(size: int, stated: float, weight: float) -> None:
     result = ms.stability(graph(np.full(size, stated), clique(size, weight)), PLAIN)
     expected = closed_form(size, stated, weight)
     if expected > 2.0:
@@ -152,7 +152,7 @@ def test_the_critical_ceiling_of_a_clique_is_the_closed_form(size: int, stated: 
     ("size", "stated", "level"),
     [(2, 0.2, 0.125), (2, 0.3, 0.188), (2, 0.5, 0.316), (2, 0.7, 0.448), (3, 0.5, 0.236), (3, 0.7, 0.343), (4, 0.7, 0.284)],
 )
-def test_published_stable_disputes_settle(size: int, stated: float, level: float) -> None:
+def test_disputes_published_as_stable_settle(size: int, stated: float, level: float) -> None:
     result = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
     assert result.verdict == "settled"
     assert result.spectral_radius < 1.0
@@ -163,7 +163,7 @@ def test_published_stable_disputes_settle(size: int, stated: float, level: float
     ("size", "stated", "low", "high"),
     [(3, 0.2, 0.0, 0.2), (3, 0.3, 0.0, 0.3), (4, 0.5, 0.0, 0.5), (6, 0.5, 0.0, 0.5), (6, 0.7, 0.139, 0.339)],
 )
-def test_published_unstable_disputes_have_period_two(size: int, stated: float, low: float, high: float) -> None:
+def test_disputes_published_as_unstable_have_period_two(size: int, stated: float, low: float, high: float) -> None:
     result = ms.stability(graph(np.full(size, stated), clique(size)), PLAIN)
     assert result.verdict == "period-2"
     assert result.spectral_radius > 1.0
@@ -182,7 +182,7 @@ def test_oscillation_begins_at_the_published_degree(onset: tuple[float, int]) ->
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))])
 @pytest.mark.parametrize("kind", ["dense", "even", "camps", "backed camps"])
-def test_random_graph_ceilings_agree_with_simulation(kind: str, seed: int) -> None:
+def test_critical_ceilings_of_random_graphs_match_simulation(kind: str, seed: int) -> None:
     case = {
         "dense": lambda: random_dispute(seed, 150, 12, 0.9, 1.0),
         "even": lambda: random_dispute(seed, 150, 8, 0.6, 0.7),
@@ -219,13 +219,13 @@ def test_critical_ceiling_is_simulated_if_cells_are_clamped() -> None:
     assert "clamp holds" in str(result)
 
 
-def test_a_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
+def test_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
     chain = graph(np.full(60, 0.9), [(i, i + 1, -9.0) for i in range(59)])
     assert ms.stability(chain, PLAIN).spectral_radius == 0.0
 
 
 @given(st.integers(0, 10_000), st.integers(2, 40), st.floats(0.02, 0.3), st.sampled_from([1.0, 0.4]))
-def test_spectrum_by_parts_equals_that_of_the_whole_matrix(seed: int, size: int, density: float, damping: float) -> None:
+def test_spectrum_by_parts_equals_the_spectrum_of_the_matrix(seed: int, size: int, density: float, damping: float) -> None:
     draws = np.random.default_rng(seed)
     dense = np.where(draws.random((size, size)) < density, draws.normal(size=(size, size)), 0.0)
     result = spectrum(sparse.csr_array(dense), damping)
@@ -242,7 +242,7 @@ def test_arnoldi_agrees_with_dense_eigenvalues() -> None:
     assert result.spectral_radius == pytest.approx(np.abs(dense).max(), rel=1e-3)
 
 
-def test_analysis_does_not_depend_on_the_order_of_cells() -> None:
+def test_analysis_does_not_depend_on_cell_order() -> None:
     draws = np.random.default_rng(3)
     stated, edges = draws.uniform(0.3, 0.9, 30), [(i, (i * 7 + k) % 30, -1.0) for i in range(30) for k in (1, 4, 9)]
     edges = [edge for edge in edges if edge[0] != edge[1]]
@@ -255,7 +255,7 @@ def test_analysis_does_not_depend_on_the_order_of_cells() -> None:
     assert permuted.critical_ceiling == pytest.approx(result.critical_ceiling, rel=1e-5)
 
 
-def test_user_defined_formula_is_analysed_by_its_slope() -> None:
+def test_user_formula_is_analysed_by_its_numerical_slope() -> None:
     def formula(stated: Floats, factor: Floats, _: Floats, challenge: Floats) -> Floats:
         return np.clip(stated * factor - 0.6 * np.tanh(challenge), 0.0, 1.0)
 
@@ -265,7 +265,7 @@ def test_user_defined_formula_is_analysed_by_its_slope() -> None:
     assert (user.critical_ceiling, user.criterion, user.summary()["bound"]) == (None, "none", None)
 
 
-def test_stability_depends_on_damping_and_mass_from() -> None:
+def test_stability_depends_on_rules_damping_and_mass_from() -> None:
     memory = graph(np.full(3, 0.3), clique(3))
     damped = ms.stability(memory, PLAIN.replace(damping=0.5))
     plain = ms.stability(memory, PLAIN).spectral_radius  # the largest mode has λ = −ρ, the two others λ = ρ/2
@@ -275,7 +275,7 @@ def test_stability_depends_on_damping_and_mass_from() -> None:
     assert (stated.spectral_radius, stated.bound, stated.verdict) == (0.0, 0.0, "settled")
 
 
-def test_bad_arguments_of_stability_are_refused() -> None:
+def test_bad_arguments_for_stability_are_refused() -> None:
     with pytest.raises(UsageError, match="a Run or a Memory"):
         ms.stability({"cells": 1})  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="without cells"):
@@ -302,7 +302,7 @@ def test_command_reports_the_shipped_dispute(capsys: pytest.CaptureFixture[str],
     assert main(["stability", "no_such.toml"]) == 2
 
 
-def test_frequency_figures_carry_units_and_margins() -> None:
+def test_frequency_figures_show_units_and_margins() -> None:
     result = ms.stability(graph(np.full(3, 0.3), clique(3), PLAIN.replace(damping=0.7)), PLAIN.replace(damping=0.7))
     for figure in (result.plot.nyquist(), result.plot.bode()):
         assert "gain margin" in figure.axes[0].get_title(loc="left")
@@ -313,7 +313,7 @@ def test_frequency_figures_carry_units_and_margins() -> None:
 
 
 @pytest.mark.parametrize("name", ["return_map", "bifurcation", "stability_map"])
-def test_figures_carry_units(name: str) -> None:
+def test_stability_figures_are_labelled_with_units(name: str) -> None:
     result = ms.stability(graph(np.full(3, 0.3), clique(3)), PLAIN)
     figure = getattr(result.plot, name)() if name != "stability_map" else result.plot.stability_map(points=5)
     axes = figure.axes[0]
@@ -322,7 +322,7 @@ def test_figures_carry_units(name: str) -> None:
 
 
 @pytest.mark.parametrize("mutual", [True, False])
-def test_radius_of_a_large_part_is_accurate_to_2_percent(mutual: bool) -> None:  # noqa: FBT001  # a case
+def test_spectral_radius_of_large_parts_is_accurate_to_2_percent(mutual: bool) -> None:  # noqa: FBT001  # a case
     draws = np.random.default_rng(8)
     rows, columns = draws.integers(0, 11_000, (2, 60_000))
     weight = draws.uniform(-0.5, 0.2, 60_000)
@@ -334,12 +334,12 @@ def test_radius_of_a_large_part_is_accurate_to_2_percent(mutual: bool) -> None: 
 
 
 @pytest.mark.parametrize("given", [[], ["rules.challenge_ceiling=0.48"], ["rules.damping=0.5"]])
-def test_page_shows_the_command_output(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_manual_page_shows_the_command_output(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stability", "scenarios/mutual_dispute.toml", *(word for item in given for word in ("--set", item))]) == 0
     assert capsys.readouterr().out in page("stability").read()
 
 
-def test_figures_show_the_modes_of_the_margins() -> None:
+def test_bode_plot_shows_the_modes_that_limit_the_margins() -> None:
     rules = PLAIN.replace(damping=0.5, challenge_ceiling=0.6)
     result = ms.stability(graph(np.full(3, 0.3), clique(3), rules), rules)
     assert result.phase_margin is not None

@@ -80,7 +80,7 @@ def until(true: Callable[[], object], seconds: float = 120.0) -> None:
         time.sleep(0.005)
 
 
-def test_point_equals_a_plain_run(small: ms.Scenario, whole: pl.DataFrame) -> None:
+def test_each_point_equals_a_plain_run(small: ms.Scenario, whole: pl.DataFrame) -> None:
     for ceiling in (0.01, 0.24):
         alone = ms.run(small, rules={"challenge_ceiling": ceiling}).metrics()
         for metric in ("brier", "accuracy"):
@@ -110,7 +110,7 @@ def test_existing_points_are_not_recomputed(small: ms.Scenario, whole: pl.DataFr
 
 
 @pytest.mark.parametrize("change", [{"seed": 4}, {"replications": 3}, {"rules": {"damping": 0.5}}, {"days": 3.0}])
-def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: dict[str, Any]) -> None:
+def test_folder_can_hold_only_one_sweep(small: ms.Scenario, tmp_path: Path, change: dict[str, Any]) -> None:
     sweep_of(small, [0.1], tmp_path)
     with pytest.raises(UsageError, match="contains another sweep, which differs in identity"):
         sweep_of(small.replace(**change), [0.1], tmp_path)
@@ -119,7 +119,7 @@ def test_a_folder_holds_one_sweep(small: ms.Scenario, tmp_path: Path, change: di
     assert sweep_of(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
 
 
-def test_points_of_a_function_depend_on_its_code(small: ms.Scenario, tmp_path: Path) -> None:
+def test_stored_points_of_a_function_depend_on_its_code(small: ms.Scenario, tmp_path: Path) -> None:
     def times(factor: Any, power: float = 1.0) -> Callable[[ms.Run], Any]:
         def score(run: ms.Run) -> Any:
             return np.full(run.scenario.replications, run.cells.height * np.sum(factor) ** power)
@@ -214,7 +214,7 @@ def test_dead_worker_is_reported_and_points_are_kept(small: ms.Scenario, tmp_pat
     assert all(pl.read_parquet(path).height == 2 for path in before)
 
 
-def test_sweep_runs_in_a_notebook(tmp_path: Path) -> None:
+def test_sweep_runs_in_a_notebook_kernel(tmp_path: Path) -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
@@ -270,7 +270,7 @@ def test_cluster_survives_the_loss_of_a_worker(small: ms.Scenario, tmp_path: Pat
         (pl.DataFrame({"day": [1.0]}), "no such setting"),
     ],
 )
-def test_bad_designs_are_refused_before_running(small: ms.Scenario, tmp_path: Path, given: Any, message: str) -> None:
+def test_invalid_designs_are_refused_before_running(small: ms.Scenario, tmp_path: Path, given: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ms.sweep(small, given, folder=tmp_path / "none", executor=Here(), progress=False)
     assert not (tmp_path / "none").exists()
@@ -284,7 +284,7 @@ def test_failing_point_is_named_and_others_are_kept(small: ms.Scenario, tmp_path
         sweep_of(ms.read("scenarios/worked_example.toml"), [0.1], tmp_path / "other", metric="brier")
 
 
-def test_bad_executors_are_refused(small: ms.Scenario, tmp_path: Path) -> None:
+def test_invalid_executors_are_refused(small: ms.Scenario, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not an executor"):
         sweep_of(small, [0.1], tmp_path, executor="processes")
     with pytest.raises(UsageError, match="out of bounds"):
@@ -303,7 +303,7 @@ def test_duplicate_points_are_merged(small: ms.Scenario, tmp_path: Path) -> None
     }  # fmt: skip
 
 
-def test_a_space_is_covered_evenly() -> None:
+def test_design_covers_a_space_evenly() -> None:
     space = {"rules.support_ceiling": (0.0, 0.8), "rules.mass_from": ("stated", "effective")}
     for method in ("sobol", "latin"):
         points = ms.design(space, 16, method=method)
@@ -318,7 +318,7 @@ def test_a_space_is_covered_evenly() -> None:
         ms.design(space, 4, method="grid")  # type: ignore[arg-type]  # what a user may type
 
 
-def test_a_sweep_is_drawn(small: ms.Scenario, tmp_path: Path) -> None:
+def test_sweep_can_be_plotted(small: ms.Scenario, tmp_path: Path) -> None:
     grid: dict[str, list[Any]] = {"rules.challenge_ceiling": [0.1, 0.3], "rules.mass_from": ["stated", "effective"]}
     grid["rules.damping"] = [1.0]
     result = ms.sweep(small, grid, folder=tmp_path, executor=Here(), progress=False)
@@ -360,7 +360,7 @@ def test_command_sweeps_and_continues_an_existing_sweep(tmp_path: Path, capsys: 
         (["--design", "missing.csv"], "no such file"),
     ],
 )
-def test_bad_command_line_is_refused(
+def test_invalid_command_line_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -115,14 +115,14 @@ def line_of(text: str, start: str) -> int:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_fault_of_composition_is_named_with_its_line(name: str) -> None:
+def test_fault_in_a_composition_is_reported_with_its_line(name: str) -> None:
     text, (_, line, words) = planted(name), FAULTS[name]
     document = parse(text)
     flaws = flaws_of(safety(link(document), alarm="tripped"), statics(document))
     assert line_of(text, line) in {number for number, sentence in flaws if words in sentence}
 
 
-def test_sound_net_has_no_flaw() -> None:
+def test_sound_net_has_no_flaws() -> None:
     document = parse(SOUND)
     answers = safety(link(document))
     assert flaws_of(answers, statics(document)) == []

@@ -25,7 +25,7 @@ def design() -> Any:
     return ms.design_tripwire(150, 6, shift=2.0)
 
 
-def test_targets_are_reached_on_fresh_seeds(design: Any) -> None:
+def test_target_run_lengths_are_reached_on_fresh_seeds(design: Any) -> None:
     assert design.reached
     figures = {row["metric"]: row for row in design.evaluation.to_dicts()}
     assert figures["arl0"]["high"] >= 150
@@ -33,7 +33,7 @@ def test_targets_are_reached_on_fresh_seeds(design: Any) -> None:
     assert "reached on fresh seeds" in str(design)
 
 
-def test_level_without_smoothing_equals_theory(design: Any) -> None:
+def test_level_without_smoothing_matches_theory(design: Any) -> None:
     """ARL0 = 1 / Q(level) and ARL1 = 1 / Q(level − shift) for independent ticks without smoothing."""
     bare = design.candidates.row(0, named=True)
     assert (bare["gain"], bare["hold"]) == (1.0, 1)
@@ -41,7 +41,7 @@ def test_level_without_smoothing_equals_theory(design: Any) -> None:
     assert bare["arl1"] == pytest.approx(1 / norm.sf(bare["level"] - 2), rel=0.15)
 
 
-def test_designed_netlist_links_and_has_no_defect(design: Any) -> None:
+def test_designed_netlist_can_be_linked_and_has_no_defects(design: Any) -> None:
     assert {item.kind for item in statics(parse(design.text))} <= {"wiring"}
     design.figure.savefig("/dev/null", format="png")
 
@@ -61,7 +61,7 @@ def test_unreachable_target_is_reported() -> None:
     assert min(slow.candidates["arl1"].to_list()) > 1
 
 
-def test_chatter_widens_the_band() -> None:
+def test_limit_on_chatter_widens_the_hysteresis() -> None:
     noise = Noise(0.0, 1.0, 0.9)
     strict, loose = (ms.design_tripwire(100, 8, noise=noise, shift=2.0, chatter=most) for most in (0.1, 1.0))
     assert strict.hysteresis > loose.hysteresis == 0.0
@@ -147,7 +147,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def test_single_watch_is_used_if_it_is_enough(recorded: Path, tmp_path: Path) -> None:
+def test_design_uses_a_single_watch_if_one_is_enough(recorded: Path, tmp_path: Path) -> None:
     design = design_from_examples(recorded, "6:9", "1:5,10:")
     (watch,) = design.watches
     assert (watch.address, watch.side, watch.hold) == ("dec_a3ee-scores-eff", "below", 1)
@@ -160,7 +160,7 @@ def test_single_watch_is_used_if_it_is_enough(recorded: Path, tmp_path: Path) ->
     assert card.scores.filter(metric="missed", tripwire="story.toml")["value"].to_list() == [0.0]
 
 
-def test_two_watches_are_joined_if_one_is_not_enough(recorded: Path) -> None:
+def test_design_joins_two_watches_if_one_is_not_enough(recorded: Path) -> None:
     between = design_from_examples(recorded, "20:22", "14:18,24:26")
     assert between.join == "and"
     assert {(watch.address, watch.side) for watch in between.watches} == {
@@ -173,7 +173,7 @@ def test_two_watches_are_joined_if_one_is_not_enough(recorded: Path) -> None:
     assert either.cost.filter(metric="missed")["value"].to_list() == [0.0]
 
 
-def test_inseparable_days_are_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_days_that_cannot_be_separated_are_reported(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No pair of levels can separate days that alternate along a falling score."""
     words = [
         "tripwire",
@@ -188,7 +188,7 @@ def test_inseparable_days_are_reported(recorded: Path, capsys: pytest.CaptureFix
     assert "these signals cannot separate these days; nearest: " in capsys.readouterr().out
 
 
-def test_design_works_on_the_history_of_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tripwire_can_be_designed_from_a_store_history(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "memory.sqlite")
     write = ["store", "write", store, "--writer", "ann", "--confidence", ".7", "--title"]
     assert main([*write, "pump 3 runs", "--now", "1"]) == 0

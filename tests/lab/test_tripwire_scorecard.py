@@ -103,7 +103,7 @@ def card() -> Any:
     return ms.validate(None, parse(STORY))
 
 
-def test_tested_tripwire_is_alive_with_intervals(card: Any) -> None:
+def test_tested_tripwire_is_alive_and_has_intervals(card: Any) -> None:
     assert card.alarm == "tripped"
     assert card.receipt.verdict.startswith("alive: last tripped on purpose on day 8")
     assert card.receipt.ticks == (13, 2)
@@ -126,7 +126,7 @@ def test_uncaught_mutants_are_named_with_their_lines(card: Any) -> None:
     assert card.mutation_score == pytest.approx(card.mutants.filter(verdict="caught").height / card.mutants.height)
 
 
-def test_proof_catches_a_mutant_that_runs_miss() -> None:
+def test_proof_catches_a_mutant_that_no_run_catches() -> None:
     proof = '[[proof]]\nname = "up only after its cause"\nproperty = "always (tripped implies once (worth <= 0.5))"\n'
     fates = {what: (verdict, by) for what, verdict, by in _mutants(STORY + proof)}
     assert fates["weak.level at 0.6 instead of 0.5"] == ("caught", "up only after its cause")
@@ -156,7 +156,7 @@ def _mutants(text: str) -> list[tuple[str, str, str]]:
     return ms.validate(None, parse(text), faults=False).mutants.select("what", "verdict", "by").rows()
 
 
-def test_fault_matrix_names_the_blinding_faults(card: Any) -> None:
+def test_fault_matrix_has_a_verdict_for_every_fault(card: Any) -> None:
     rows = {row["fault"]: row for row in card.faults.filter(alarm="tripped").to_dicts()}
     assert card.faults["alarm"].unique(maintain_order=True).to_list() == ["tripped", "CUSUM of worth", "EWMA of worth"]
     assert list(rows) == list(FAULTS)
@@ -167,7 +167,7 @@ def test_fault_matrix_names_the_blinding_faults(card: Any) -> None:
         assert row["low"] <= row["lost"] / row["detected"] <= row["high"]
 
 
-def test_page_is_self_contained_and_escapes_text(card: Any, tmp_path: Path) -> None:
+def test_scorecard_page_is_self_contained_and_escapes_text(card: Any, tmp_path: Path) -> None:
     page = card.html
     assert "x &lt; y &amp; z" in page
     assert "http" not in page
@@ -180,14 +180,14 @@ def test_page_is_self_contained_and_escapes_text(card: Any, tmp_path: Path) -> N
     card.figure.savefig(tmp_path / "card.png")
 
 
-def test_goals_are_part_of_the_coverage() -> None:
+def test_coverage_includes_goals() -> None:
     properties = {"it trips": "eventually tripped", "never": "eventually (eff(dec_a3ee) > 2)"}
     goals = "".join(f'[[goal]]\nname = "{name}"\nsometimes = "{word}"\n' for name, word in properties.items())
     scorecard = quick(STORY + goals)
     assert scorecard.coverage.filter(kind="goal").select("name", "shown").rows() == [("it trips", True), ("never", False)]
 
 
-def test_noise_and_shift_are_taken_from_a_scenario(tmp_path: Path) -> None:
+def test_noise_and_shift_are_estimated_from_a_scenario(tmp_path: Path) -> None:
     values = [0.9 + 0.02 * (-1) ** day for day in range(24)] + [0.4 + 0.02 * (-1) ** day for day in range(6)]
     path = tmp_path / "x.toml"
     path.write_text(with_input(UNGUARDED, values, '[[episode]]\nname = "falls"\nfrom = "25d"\n'), encoding="utf-8")
@@ -204,7 +204,7 @@ def quick(text: str) -> Any:
     return ms.validate(None, parse(text), mutate=False, faults=False)
 
 
-def test_untested_or_untripped_wire_is_not_alive() -> None:
+def test_untested_or_untripped_tripwire_is_not_alive() -> None:
     assert quick(STORY.replace("test = true", "")).receipt.verdict.startswith("untested")
     deaf = quick(STORY.replace("setp weak.level 0.5", "setp weak.level 0.1"))
     assert deaf.receipt.verdict.startswith("dead")
@@ -240,7 +240,7 @@ def with_input(wires: str, values: list[float], more: str = "") -> str:
     return f"why = 'x'\n[run]\ndays = {max(len(values), 14)}\n[netlist]\ntext = '''\n{wires}'''\n{inputs}{more}"
 
 
-def test_tripwire_with_stale_inputs_is_blind_not_silent() -> None:
+def test_tripwire_with_stale_inputs_is_reported_as_blind() -> None:
     moving = [0.9 + 0.001 * day for day in range(14)]
     test = '[[episode]]\nname = "drill"\nfrom = "2d"\nto = "3d"\ntest = true\n'
     frozen = [0.9, 0.2, *([0.9] * 12)]
@@ -256,7 +256,7 @@ def test_tripwire_with_stale_inputs_is_blind_not_silent() -> None:
     assert absent.receipt.inputs["fresh"].to_list() == pytest.approx([11 / 13])
 
 
-def test_guarded_signals_have_their_own_age_limit() -> None:
+def test_watchdog_sets_the_age_limit_of_its_signal() -> None:
     net = link(parse_netlist(GUARDED))
     assert sensors(net) == ["x"]
     assert watchdog_limits(net, tick=8.64e7) == {"x": 3}
@@ -291,7 +291,7 @@ def test_every_mutant_differs_from_the_original_and_links() -> None:
     assert "guard.timeout-0 at 2.4d instead of 3d" in {item.what for item in mutants(timed, link(timed))}
 
 
-def test_faults_change_only_their_target() -> None:
+def test_injected_faults_change_only_their_target() -> None:
     scenario = parse(STORY)
     scorecard = dict(faulty_scenarios(scenario))
     assert set(scorecard) == set(FAULTS)
@@ -329,7 +329,7 @@ def test_tripwires_are_compared_in_the_same_scenario(tmp_path: Path) -> None:
         ("test = true", "tests = true", "unknown key 'tests'"),
     ],
 )
-def test_invalid_episode_is_refused_at_its_line(old: str, new: str, problem: str) -> None:
+def test_invalid_episode_is_reported_with_its_line(old: str, new: str, problem: str) -> None:
     with pytest.raises(ScenarioError, match=problem):
         parse(STORY.replace(old, new, 1))
 
@@ -341,7 +341,7 @@ def test_episode_can_be_defined_by_any_property() -> None:
     np.testing.assert_array_equal(by_time.truth, word.truth)
 
 
-def test_missing_netlist_and_several_alarms_are_refused() -> None:
+def test_missing_netlist_or_several_alarms_are_refused() -> None:
     scenario = parse(STORY)
     with pytest.raises(UsageError, match="no netlist"):
         observe(replace(scenario, netlist=None))
@@ -353,7 +353,7 @@ def test_missing_netlist_and_several_alarms_are_refused() -> None:
         alarm_of(net, "low")
 
 
-def test_strict_fails_on_a_mutant_that_must_be_caught(
+def test_option_strict_fails_if_a_required_mutant_is_not_caught(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Mutants cannot be caught without checks and proofs."""
@@ -374,14 +374,14 @@ def test_strict_fails_on_a_mutant_that_must_be_caught(
     }
 
 
-def test_json_and_csv_contain_the_whole_truth_table(card: Any) -> None:
+def test_json_and_csv_contain_the_full_truth_table(card: Any) -> None:
     facts = json.loads(json_text(card))
     assert facts["verdict"] == card.verdict.headline
     assert {answer["status"] for answer in facts["answers"]} == {"sound"}
     assert len(facts["truth_table"]) == len(card.card.csv.splitlines()) - 1 == card.card.rows.height
 
 
-def test_one_replication_has_no_intervals() -> None:
+def test_single_replication_has_no_intervals() -> None:
     alone = quick(STORY.replace("replications = 2", "replications = 1"))
     for shown in (str(alone), alone.html):
         assert "one replication: use --replications 20" in shown
@@ -396,7 +396,7 @@ BROKEN_NETS = {
 
 
 @pytest.mark.parametrize("old", BROKEN_NETS)
-def test_net_that_cannot_be_scored_is_refused_at_its_line(
+def test_net_that_cannot_be_scored_is_refused_with_its_line(
     old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     new, problem = BROKEN_NETS[old]
@@ -419,7 +419,7 @@ def test_net_that_cannot_be_scored_is_refused_at_its_line(
          "addf a tick\naddf b tick\naddf weak"), "a loop without a delay or a memory: a (p) > b (q) > a"),
     ],
 )  # fmt: skip
-def test_net_that_cannot_work_has_a_flaw_with_its_line(old: str, new: str, flaw: str) -> None:
+def test_flaw_of_a_broken_net_is_reported_with_its_line(old: str, new: str, flaw: str) -> None:
     verdict = quick(STORY.replace(old, new, 1)).verdict
     assert verdict.code == 1
     assert [line for line, sentence in verdict.flaws if flaw in sentence and line] != []
@@ -449,7 +449,7 @@ def test_every_shipped_tripwire_is_tested() -> None:
 
 
 @pytest.mark.parametrize("name", TRIPWIRES)
-def test_tripwire_is_tripped_in_every_replication(name: str) -> None:
+def test_shipped_tripwire_trips_in_every_replication(name: str) -> None:
     scenario = read(SCENARIOS / f"{name}.toml")
     scenario = scenario.replace(replications=min(scenario.replications, 4))
     scorecard = ms.validate(None, scenario, alarm=ALARM.get(name), mutate=False, faults=False)
@@ -459,7 +459,7 @@ def test_tripwire_is_tripped_in_every_replication(name: str) -> None:
     assert (missed["metric"], missed["value"]) == ("missed", 0.0)
 
 
-def test_nan_blinds_everything_downstream() -> None:
+def test_nan_makes_everything_downstream_blind() -> None:
     """The minimum of no cells is NaN, which the `smooth` op holds until it is reloaded."""
     scenario = read(SCENARIOS / "tripwire_poisoned.toml").replace(replications=6, days=12)
     assert scenario.netlist is not None

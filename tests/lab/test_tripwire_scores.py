@@ -40,7 +40,7 @@ def normal(seed: int, ticks: int) -> np.ndarray[Any, Any]:
     [(cusum(threshold=4.0), 167.7, 8.38, 1400), (cusum(threshold=5.0), 465.4, 10.38, 1800), (ewma(), 500.0, 10.3, 1800)],
     ids=["cusum-4", "cusum-5", "ewma"],
 )
-def test_scorecard_reproduces_published_run_lengths(net: Any, arl0: float, arl1: float, ticks: int) -> None:
+def test_scores_reproduce_published_run_lengths(net: Any, arl0: float, arl1: float, ticks: int) -> None:
     quiet, shifted = normal(3, ticks), 1.0 + normal(4, 80)
     for values, name, published in ((quiet, "arl0", arl0), (shifted, "arl1", arl1)):
         alarm = replay(net, {"x": values}, ["alarm"])["alarm"]
@@ -57,7 +57,7 @@ bits = st.tuples(st.integers(1, 12), st.integers(1, 3)).flatmap(
 
 @given(bits)
 @settings(max_examples=60, deadline=None)
-def test_scores_equal_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
+def test_scores_equal_those_of_a_plain_loop_over_ticks(case: tuple[Any, Any]) -> None:
     alarm, truth = case
     ticks, reps = alarm.shape
     false = quiet_watch = standing = quiet = missed = fresh = 0
@@ -105,7 +105,7 @@ def test_scores_equal_a_loop_over_ticks(case: tuple[Any, Any]) -> None:
             assert row["high"] > row["low"] or (ties and row["high"] == row["low"]), row
 
 
-def test_censored_runs_are_not_counted_as_ended() -> None:
+def test_estimate_of_censored_run_lengths_is_unbiased() -> None:
     """Runs are cut off at a third of the mean run length, which biases the plain mean but not the estimate."""
     rng = np.random.default_rng(5)
     covered = 0
@@ -124,7 +124,7 @@ def test_censored_runs_are_not_counted_as_ended() -> None:
     assert np.isnan(median_length(np.full(5, 100.0), np.zeros(5, bool)).value)
 
 
-def test_median_run_length_follows_kaplan_and_meier() -> None:
+def test_median_run_length_is_the_kaplan_meier_estimate() -> None:
     """Computed by hand: 6, 5, 3 and 2 runs are at risk at the events on ticks 1, 3, 5 and 8."""
     length = np.array([1.0, 3.0, 4.0, 5.0, 8.0, 10.0])
     ended = np.array([True, True, False, True, True, False])
@@ -133,7 +133,7 @@ def test_median_run_length_follows_kaplan_and_meier() -> None:
     assert figures.how == "Kaplan–Meier, 2 of 6 cut off"
 
 
-def test_metric_without_events_still_has_an_interval() -> None:
+def test_metric_without_any_events_has_an_interval() -> None:
     quiet = np.zeros((50, 4), dtype=bool)
     figures = {row["metric"]: row for row in scores(quiet, quiet).to_dicts()}
     assert figures["arl0"]["value"] is None
@@ -145,7 +145,7 @@ def test_metric_without_events_still_has_an_interval() -> None:
     assert figures["standing"]["high"] > 0.0
 
 
-def test_intervals_widen_if_alarms_come_in_clusters() -> None:
+def test_intervals_are_wider_if_alarms_cluster() -> None:
     exposure = np.full(40, 100.0)
     even, lumped = rate(np.full(40, 2.0), exposure), rate(np.repeat([8.0, 0.0], [10, 30]), exposure)
     assert even.value == lumped.value
@@ -172,7 +172,7 @@ def test_mismatched_arrays_are_refused() -> None:
         scores(np.zeros((3, 2), bool), np.zeros((2, 2), bool))
 
 
-def test_standalone_net_reads_cells_and_loop_as_inputs() -> None:
+def test_standalone_net_takes_cells_and_reviewer_as_inputs() -> None:
     text = "loadrt watch\nloadrt latch\nnet eff watch.in < mean(cell-scores-eff)\nnet low watch.below > latch.set\n"
     text += "net ack reviewer.ack > latch.reset\nnet out latch.out > webhook.page\naddf watch tick\naddf latch tick\n"
     net = standalone(link(parse("setp watch.level 0.5\n" + text)))

@@ -94,7 +94,7 @@ def test_explored_states_equal_engine_runs(text: str) -> None:
 
 @given(nets())
 @settings(max_examples=30, deadline=None)
-def test_dead_masked_and_stuck_bits_equal_brute_force(text: str) -> None:
+def test_dead_masked_and_stuck_bits_match_brute_force(text: str) -> None:
     part = part_of(link(parse(text)))
     if not part.net.instances:
         return
@@ -165,12 +165,12 @@ net clears both.out > alarm.reset\naddf both tick\n",
         ),
     ],
 )
-def test_defect_is_named_with_its_line(old: str, new: str, finding: tuple[str, str, int]) -> None:
+def test_defect_is_reported_with_its_line(old: str, new: str, finding: tuple[str, str, int]) -> None:
     assert old in TRIP
     assert finding in findings_of(TRIP.replace(old, new))
 
 
-def test_acknowledgement_needs_the_cause_to_be_gone() -> None:
+def test_alarm_that_cannot_be_acknowledged_is_a_defect() -> None:
     text = TRIP.replace("net is-weak weak.below > either.in-0", "net is-weak weak.below > either.in-0 both.in-1")
     text = text.replace(
         "net ack reviewer.ack > alarm.reset", "net ack reviewer.ack > both.in-0\nnet go both.out > alarm.reset"
@@ -178,13 +178,13 @@ def test_acknowledgement_needs_the_cause_to_be_gone() -> None:
     assert findings_of("loadrt and2 names=both\naddf both tick\n" + text) == {("unacknowledgeable", "tripped", 15)}
 
 
-def test_pulse_lasts_the_stated_time() -> None:
+def test_states_of_a_pulse_depend_on_its_width_in_ticks() -> None:
     text = "loadrt oneshot\nsetp oneshot.width 2d\nnet a oneshot.in\nnet b oneshot.out\naddf oneshot tick"
     part = part_of(link(parse(text)))
     assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)
 
 
-def test_large_part_is_refused_and_empty_part_is_allowed() -> None:
+def test_part_may_be_empty_but_not_too_large() -> None:
     bits = "\n".join(f"net s{n} o{n // 5}.in-{n % 5}" for n in range(15))
     text = "\n".join(f"loadrt or5 names=o{n}\naddf o{n} tick" for n in range(3)) + "\n" + bits
     with pytest.raises(UsageError, match="too many inputs"):
@@ -193,7 +193,7 @@ def test_large_part_is_refused_and_empty_part_is_allowed() -> None:
     assert part_of(link(parse("loadrt watch\naddf watch tick"))).net.instances == {}
 
 
-def test_card_marks_deciding_bits_and_merges_equal_states() -> None:
+def test_truth_table_marks_deciding_bits_and_merges_states() -> None:
     table = card(explore(part_of(link(parse(TRIP)))))
     assert table.before == ("alarm.out",)
     assert table.inputs == ("is-weak", "is-stale", "ack")
@@ -206,7 +206,7 @@ def test_card_marks_deciding_bits_and_merges_equal_states() -> None:
     assert rows[1, 1, 1, 1, 0] == ["ack"]
 
 
-def test_coverage_needs_each_input_to_matter_alone() -> None:
+def test_coverage_requires_that_each_input_matters_alone() -> None:
     part = part_of(link(parse(TRIP)))
     quiet = {name: np.zeros((4, 1), dtype=bool) for name in part.inputs}
     nothing = coverage(part, quiet)
@@ -220,7 +220,7 @@ def test_coverage_needs_each_input_to_matter_alone() -> None:
     }  # fmt: skip
 
 
-def test_signal_fed_by_the_scenario_counts_as_written() -> None:
+def test_signal_driven_by_the_scenario_counts_as_written() -> None:
     document = parse("loadrt not names=known\nnet young known.in\nnet settled known.out\naddf known tick\n")
     notes = [str(item) for item in statics(document)]
     fewer = [str(item) for item in statics(document, inputs={"young"})]

@@ -46,13 +46,13 @@ def tuned(problem: Any, space: dict[str, Any], *requirements: str, budget: int =
     return ms.tune(problem, space=space, requirements=requirements, budget=budget)
 
 
-def test_ceiling_of_two_opposed_requirements_is_their_balance() -> None:
+def test_opposed_requirements_are_balanced() -> None:
     result = tuned(EXAMPLE, {CEILING: (0.2, 0.8)}, BITES, LASTS)
     assert result.recommended
     assert result.best[CEILING] == pytest.approx(0.85 / (tanh(1.0) + tanh(2.0)), abs=0.005)
 
 
-def test_requirements_on_different_scales_are_scaled() -> None:
+def test_requirements_on_different_scales_are_normalised() -> None:
     """The first margin (at most 0.01) would always be the smallest if margins were not scaled."""
     result = ms.tune(
         [DISPUTE], space={CEILING: (0.2, 0.8)}, requirements=[CALM, "eventually (eff(obs_d4d4) <= 0.35)"], budget=48
@@ -64,14 +64,14 @@ def test_requirements_on_different_scales_are_scaled() -> None:
     assert result.margins["margin"][1] > 0.02
 
 
-def test_own_scale_of_a_requirement_is_kept() -> None:
+def test_scale_stated_by_a_requirement_is_kept() -> None:
     texts = ("always[20d:30d] (eff(obs_a1a1) >= 0.1 scale 0.5)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)")
     result = tuned(DISPUTE, {CEILING: (0.0, 1.0)}, *texts)
     assert result.margins is not None
     assert result.margins["scale"].to_list() == [1.0, 1.0]
 
 
-def test_decay_constant_of_two_dates_is_between_theirs() -> None:
+def test_decay_constant_meets_requirements_at_two_dates() -> None:
     dates = ("always[14d:14d] (curr(obs_a1a1) >= 0.5)", "always[16d:16d] (curr(obs_a1a1) <= 0.5)")
     result = tuned(ONE, {"rules.tau_volatile": (5.0, 60.0)}, *dates)
     assert result.recommended
@@ -85,7 +85,7 @@ def test_planted_support_ceiling_is_found() -> None:
     assert result.best["rules.support_ceiling"] == pytest.approx(0.15 / tanh(1.0), abs=0.005)
 
 
-def test_claim_without_support_cannot_exceed_stated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_claim_without_support_stays_at_its_stated_confidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules = tmp_path / "rules.toml"
     words = ["tune", "scenarios/mutual_dispute.toml", "--space", "rules.damping=0.2:1", "--budget", "32", "-o", str(rules)]
     assert main([*words, "--require", "always[10d:30d] (eff(obs_a1a1) >= 0.4)"]) == 1
@@ -95,7 +95,7 @@ def test_claim_without_support_cannot_exceed_stated(tmp_path: Path, capsys: pyte
     assert not rules.exists()
 
 
-def test_support_ceiling_excludes_a_requirement() -> None:
+def test_requirement_can_be_infeasible_due_to_support_ceiling() -> None:
     result = tuned(SUPPORTED, {"rules.support_ceiling": (0.0, 0.2)}, "always[5d:9d] (eff(obs_a1a1) >= 0.7)", budget=32)
     assert not result.recommended
     assert "stated 0.5 · factor 1 + support ceiling 0.2 · tanh(1) = 0.65" in str(result)
@@ -105,7 +105,7 @@ def test_support_ceiling_excludes_a_requirement() -> None:
     assert "# not recommended: no setting tried meets" in result.toml(anyway=True)
 
 
-def test_challenge_ceiling_excludes_a_requirement() -> None:
+def test_requirement_can_be_infeasible_due_to_challenge_ceiling() -> None:
     result = tuned(EXAMPLE, {CEILING: (0.0, 0.3)}, "always[7d:9d] (eff(dec_a3ee) <= 0.3)", budget=32)
     assert not result.recommended
     assert "− challenge ceiling 0.3 · tanh(2)" in str(result)
@@ -130,14 +130,14 @@ def test_optimum_at_an_end_of_the_range_is_reported() -> None:
     assert np.isnan(result.loss[1])
 
 
-def test_budget_is_refused_before_anything_runs() -> None:
+def test_invalid_budget_is_refused_before_anything_runs() -> None:
     names = ("damping", "support_ceiling", "challenge_ceiling", "currency_floor", "stale_below", "challenged_below")
     space = {f"rules.{name}": (0.1, 0.9) for name in names}
     with pytest.raises(UsageError, match="36 or more for 6 settings"):
         ms.tune("scenarios/no_such_file.toml", space=space, requirements=[CALM], budget=35)
 
 
-def test_figures_show_search_before_and_after_and_front() -> None:
+def test_figures_show_the_search_its_effect_and_the_front() -> None:
     texts = ("always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)")
     figures = tuned(DISPUTE, {CEILING: (0.0, 1.0)}, *texts, budget=32).figures()
     assert set(figures) == {"", "before_and_after", "currency", "front"}
@@ -161,7 +161,7 @@ def test_ceilings_and_decay_are_tuned_together_on_claims(tmp_path: Path) -> None
     assert "before and after" in result.trajectories("currency").get_suptitle()
 
 
-def test_unknown_stability_of_a_claim_is_named_with_its_line(tmp_path: Path) -> None:
+def test_unknown_stability_of_a_claim_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text("writer,object,value,stability\nann,pump,on,stable\nbob,pump,off,fleeting\n")
     with pytest.raises(MalsimError, match=r"line 3: stability must be one of stable, volatile, ephemeral"):
         ms.replay(tmp_path / "claims.csv")

@@ -83,7 +83,7 @@ def test_planted_constants_are_recovered() -> None:
     assert (inside >= rounds - 2).all(), inside  # with 95 % coverage, P(more than 2 of 8 outside) < 0.006
 
 
-def test_rules_file_is_read_back_with_intervals(tmp_path: Path) -> None:
+def test_written_rules_contain_intervals_and_can_be_read_back(tmp_path: Path) -> None:
     result = ms.tune(Planted(), space=CEILINGS, budget=64)
     result.write(tmp_path / "rules.toml")
     read = Rules.read(tmp_path / "rules.toml")
@@ -93,7 +93,7 @@ def test_rules_file_is_read_back_with_intervals(tmp_path: Path) -> None:
     assert "95 % intervals" in text
 
 
-def test_a_flat_objective_recommends_nothing() -> None:
+def test_nothing_is_recommended_if_the_objective_is_flat() -> None:
     tuner = ms.Tuner(Planted(), space={"rules.salience_tau": (1, 90)})
     tuner.evaluate([{"rules.salience_tau": days} for days in (2.0, 20.0, 60.0)])
     result = tuner.result()
@@ -103,14 +103,14 @@ def test_a_flat_objective_recommends_nothing() -> None:
         result.toml()
 
 
-def test_insignificant_gain_recommends_nothing() -> None:
+def test_nothing_is_recommended_if_the_gain_is_insignificant() -> None:
     optimum = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
     result = ms.tune(Planted(count=60, subject=optimum), space=CEILINGS, budget=32)
     assert not result.recommended
     assert "nothing recommended" in str(result)
 
 
-def test_the_number_of_workers_changes_nothing() -> None:
+def test_result_does_not_depend_on_the_number_of_workers() -> None:
     alone = ms.tune(Planted(count=200), space=CEILINGS, budget=64)
     with ThreadPoolExecutor(3) as executor:
         many = ms.tune(Planted(count=200), space=CEILINGS, budget=64, executor=executor)
@@ -134,13 +134,13 @@ class Noise:
         return self, Noise(self.seed + 1000 + seed)
 
 
-def test_random_objective_is_flat() -> None:
+def test_random_objective_is_reported_as_flat() -> None:
     results = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
     assert sum("flat" in result.reason for result in results) >= 10  # P(3 or more of 12 pass by chance at 4 %) < 0.02
     assert sum(result.recommended for result in results) <= 1
 
 
-def test_two_objectives_give_a_front() -> None:
+def test_two_objectives_give_a_pareto_front() -> None:
     result = ms.tune(Planted(count=400), space=CEILINGS, objective=["brier", "bias"], budget=96)
     assert not result.recommended
     assert "front" in result.reason
@@ -151,7 +151,7 @@ def test_two_objectives_give_a_front() -> None:
     assert "brier" in figure.axes[0].get_xlabel()
 
 
-def test_other_optimisers_can_drive_the_tuner() -> None:
+def test_external_optimiser_can_drive_the_tuner() -> None:
     tuner = ms.Tuner(Planted(), space=CEILINGS, objective="brier")
     draws = np.random.default_rng(0)
     for _ in range(4):
@@ -166,7 +166,7 @@ def test_other_optimisers_can_drive_the_tuner() -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=1, max_size=12))
-def test_front_is_non_dominated(rows: list[list[int]]) -> None:
+def test_pareto_front_is_non_dominated(rows: list[list[int]]) -> None:
     losses = np.array(rows, dtype=float)
     front = pareto_front(losses)
     for row, on_front in zip(losses, front, strict=True):
@@ -174,7 +174,7 @@ def test_front_is_non_dominated(rows: list[list[int]]) -> None:
         assert on_front == (not beaten)
 
 
-def test_search_reports_missing_losses() -> None:
+def test_search_refuses_unexpected_or_missing_losses() -> None:
     search = Search(1, size=4)
     numbers = [search.ask()[0] for _ in range(4)]
     with pytest.raises(UsageError, match="no loss yet"):
@@ -203,7 +203,7 @@ def test_search_reports_missing_losses() -> None:
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brir"}, "no such metric"),
     ],
 )
-def test_bad_arguments_of_tune_are_refused(change: dict[str, Any], message: str) -> None:
+def test_bad_arguments_for_tuning_are_refused(change: dict[str, Any], message: str) -> None:
     options: dict[str, Any] = {"problems": Planted(count=20), "space": CEILINGS, "budget": 32} | change
     with pytest.raises(MalsimError, match=message):
         ms.tune(options.pop("problems"), **options)
@@ -221,7 +221,7 @@ def claims(folder: Path, *, objects: int = 40, truth: bool = True) -> Path:
     return folder
 
 
-def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
+def test_rules_are_tuned_on_half_of_the_objects(tmp_path: Path) -> None:
     folder = claims(tmp_path / "real")
     result = ms.tune(folder, space={"rules.challenge_ceiling": (0.1, 0.9)}, budget=32)
     assert result.candidates.height == 33
@@ -231,7 +231,7 @@ def test_claims_are_tuned_on_half_of_their_objects(tmp_path: Path) -> None:
         ms.tune(claims(tmp_path / "blind", truth=False), space=CEILINGS, budget=32)
 
 
-def test_command_writes_rules_and_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_tune_command_writes_rules_and_a_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     requirements = ["always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)"]
     words = ["tune", "scenarios/mutual_dispute.toml", "--budget", "32", "--replications", "2", "--json"]
     words += [word for text in requirements for word in ("--require", text)]
@@ -250,7 +250,7 @@ def test_command_writes_rules_and_figure(capsys: pytest.CaptureFixture[str], tmp
     assert "not a setting with a range" in capsys.readouterr().err
 
 
-def test_figure_has_a_panel_per_setting() -> None:
+def test_tuning_figure_has_one_panel_per_setting() -> None:
     result = ms.tune(Planted(count=300), space=CEILINGS | {"rules.calibration": ["none", "brier"]}, budget=32)
     labels = [axes.get_xlabel() for axes in result.figure().axes]
     assert labels[0] == "rules.support_ceiling (1)"
@@ -266,7 +266,7 @@ class Priced(Planted):
         return self.subject.replace(**{name.removeprefix("rules."): value for name, value in values.items()})
 
 
-def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_point_respects_a_bound_on_the_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-in price is ten times the challenge ceiling, whose unbounded optimum is 0.3."""
     monkeypatch.setattr(problems, "price_figure", lambda rules, _: 10.0 * rules.challenge_ceiling)
 
@@ -285,13 +285,13 @@ def test_a_bound_on_a_price_is_kept_by_every_point(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("text", ["gap", "gap > 3", "brier >= 1", "gap >= x"])
-def test_bad_price_bounds_are_refused(text: str) -> None:
+def test_invalid_price_bounds_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a bound on a price"):
         Tuner(Planted(), space=CEILINGS, holdout=[Planted()], keep=[text])
 
 
 @pytest.mark.nightly
-def test_the_prices_of_the_presets_are_measures() -> None:
+def test_prices_can_be_used_as_measures() -> None:
     scenario = ms.read("scenarios/poisoner.toml").replace(replications=2)
     guarded = scenario.replace(rules=Rules.guarded())
     names = ["price of the lie", "price of the truth", "gap"]
