@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_ratio_is_ours_over_theirs_or_its_inverse() -> None:
+def test_ratio_is_malsim_over_peer_or_the_inverse() -> None:
     slower = Ratio(name="", ours=3.0, theirs=2.0, limit=1.4)
     assert (slower.ratio, slower.ok) == (1.5, False)
     faster = Ratio(name="", ours=2.0, theirs=3.0, limit=40, at_least=True, work=100.0)
@@ -50,7 +50,7 @@ def test_command_prints_rows_and_fails_beyond_a_limit(
     assert "NO" in capsys.readouterr().out
 
 
-def test_missing_peer_is_named_and_its_rows_are_skipped(
+def test_missing_peer_is_named_and_its_rows_skipped(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "river.stats", None)
@@ -61,7 +61,7 @@ def test_missing_peer_is_named_and_its_rows_are_skipped(
     assert "pip install" in value.err
 
 
-def test_planted_option_without_the_repository_is_refused(
+def test_option_planted_is_refused_outside_the_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(judge, "ROOT", tmp_path)

@@ -30,7 +30,7 @@ def test_run_prints_a_summary_and_writes_frames_and_figures(tmp_path: Path, caps
     assert len(manifest["sha256"]["cells"]) == 64
 
 
-def test_rules_are_changed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_can_be_changed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SCENARIOS / "mutual_dispute.toml")
     assert main(["run", path, "-o", str(tmp_path), "--no-plots", "--set", "rules.damping=0.5"]) == 0
     assert "obs_a1a1         effective settled" in capsys.readouterr().out
@@ -58,7 +58,7 @@ def test_replay_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFix
     assert set(figures["baselines"]["majority"]) == {"accuracy", "brier", "log_loss", "ece"}
 
 
-def test_every_law_replays_a_folder_as_valid_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_law_replays_a_folder_and_prints_valid_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "claims.csv").write_text("writer,object,value\na,x,1\nb,x,1\nc,x,2\na,y,2\nb,y,2\nc,y,1\n")
     (tmp_path / "truth.csv").write_text("object,value\nx,1\ny,2\nelsewhere,1\n")
 
@@ -92,12 +92,12 @@ def test_replay_writes_answers_and_figures(tmp_path: Path, capsys: pytest.Captur
     assert sorted(path.name for path in out.iterdir()) == expected
 
 
-def test_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_schema_is_valid_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out)["title"] == "malsim scenario"
 
 
-def test_help_is_one_screen_with_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_fits_one_screen_and_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
     lines = capsys.readouterr().out.splitlines()
@@ -119,6 +119,6 @@ SHARED = {
 
 
 @pytest.mark.parametrize("name", command_parsers())
-def test_command_has_at_most_sixteen_options_of_its_own(name: str) -> None:
+def test_command_has_at_most_sixteen_options(name: str) -> None:
     actions = [action for action in command_parsers()[name]._actions if action.option_strings]
     assert sum(not SHARED & {*action.option_strings} for action in actions) <= 16

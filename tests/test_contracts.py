@@ -81,13 +81,13 @@ def circles(graph: dict[str, set[str]]) -> set[frozenset[str]]:
     return {frozenset(other for other in reach[name] if name in reach[other]) for name in graph if name in reach[name]}
 
 
-def test_imports_keep_their_contracts() -> None:
+def test_imports_satisfy_their_contracts() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
-def test_import_cycles_are_listed_as_exceptions() -> None:
+def test_import_cycles_are_limited_to_listed_exceptions() -> None:
     """Type-only and local imports count too. Exceptions limit the number of modules in cycles per package."""
     graph = {name: {other for other in imported(name) if other in modules() and other != name} for name in modules()}
     cycles = circles(graph)
@@ -122,7 +122,7 @@ def test_files_and_functions_are_short() -> None:
                 assert size <= allowed, f"{name}.{node.name} has {size} lines"
 
 
-def test_duplicate_names_need_a_reason() -> None:
+def test_duplicate_names_are_listed_with_a_reason() -> None:
     """Palette files are named in their users' terms, so they may share a name with other files."""
     files, classes = defaultdict(list), defaultdict(list)
     for name, path in modules().items():
@@ -147,13 +147,13 @@ def bound(name: str) -> Iterator[str]:
             yield node.attr
 
 
-def test_names_are_not_participles() -> None:
+def test_variable_names_are_not_participles() -> None:
     over = {name: sorted(PARTICIPLES & {item.strip("_") for item in bound(name)}) for name in modules()}
     assert not {name: words for name, words in over.items() if set(words) - set(ALLOWED["participles"].get(name, []))}
 
 
 @pytest.mark.parametrize("name", ["slow.txt", "nightly.txt"])
-def test_listed_tests_exist(name: str) -> None:
+def test_tests_in_the_slow_and_nightly_lists_exist(name: str) -> None:
     """A renamed test would otherwise no longer match its entry and would run in full on every push."""
     for line in (ROOT / "tests" / name).read_text(encoding="utf-8").splitlines():
         file, _, test = line.partition("#")[0].partition(" ")[0].partition("::")
@@ -164,7 +164,7 @@ def test_listed_tests_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".py", ".toml", ".txt", ".md", ".ipynb", ".json", ".lark", ".hal", ""])
-def test_files_name_no_registry_and_no_local_path(suffix: str) -> None:
+def test_files_contain_no_registry_hosts_or_local_paths(suffix: str) -> None:
     for path in tracked():
         if path.suffix == suffix:
             text = path.read_text(encoding="utf-8")

@@ -118,7 +118,7 @@ def lacking(case: str) -> bool:
     return any(fnmatch(case, pattern) for pattern in NO_OP)
 
 
-def test_recordings_exist() -> None:
+def test_hal_recordings_exist() -> None:
     assert CASES, f"no vectors in {folder()}: set MALSIM_VECTORS to a folder of them, or to one that holds hal/"
 
 
@@ -151,7 +151,7 @@ def test_mux16_matches_recordings_within_the_int_range() -> None:
         component_case(about, [row for row in rows if -(2.0**31) - 1 < float(row["out-f"]) < 2.0**31])
 
 
-def test_autotune_relay_equals_the_one_in_pid() -> None:
+def test_autotune_relay_matches_the_relay_inside_pid() -> None:
     """Skip the first call, because pid's autotune starts one call later."""
     sheet = ops.load("autotune")
     for about, rows in rows_of("pid-autotune*"):
@@ -163,7 +163,7 @@ def test_autotune_relay_equals_the_one_in_pid() -> None:
             assert row is pushed[0] or state["output"].tolist() == [float(row["output"])]
 
 
-def test_every_word_of_the_table_names_a_pin() -> None:
+def test_every_entry_of_the_name_table_names_a_pin() -> None:
     for component in words().values():
         sheet = ops.load(component.op, **component.sizes)
         families = {re.sub(r"-\d+$", "-#", name) for name in sheet.slots}

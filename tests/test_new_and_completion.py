@@ -27,7 +27,7 @@ def test_scenario_from_a_template_passes_its_checks(name: str, tmp_path: Path) -
     assert main(["new", path, "--template", name]) == 2
 
 
-def test_memory_from_the_template_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_from_a_template_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new", "my_memory.py", "--template", "memory"]) == 0
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -38,7 +38,7 @@ def test_memory_from_the_template_runs(tmp_path: Path, monkeypatch: pytest.Monke
     assert "my_memory:Latest" in Path("my_memory.py").read_text(encoding="utf-8")
 
 
-def test_workflow_runs_as_a_shell_script_and_annotates_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ci_workflow_runs_in_a_shell_and_annotates_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["new", ".github/workflows/memory.yml", "--template", "ci"]) == 0
     text = Path(".github/workflows/memory.yml").read_text(encoding="utf-8")
@@ -69,14 +69,14 @@ def test_workflow_runs_as_a_shell_script_and_annotates_failures(tmp_path: Path, 
     assert Path("report.html").exists()
 
 
-def test_action_inputs_are_never_run_as_commands() -> None:
+def test_ci_action_inputs_are_never_run_as_commands() -> None:
     text = (ROOT / ".ci/action/action.yml").read_text(encoding="utf-8")
     for script in re.findall(r"run: (?:\|\n)?(.*?)(?=\n    - |\Z)", text, re.DOTALL):
         assert "${{" not in script
 
 
 @pytest.mark.parametrize(("name", "ending"), [(name, ending) for name, (_, ending, _) in TEMPLATES.items()])
-def test_wrong_file_ending_is_refused_with_the_right_one(
+def test_wrong_file_ending_is_refused_with_a_suggestion(
     name: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new", str(tmp_path / "my.txt"), "--template", name]) == 2
@@ -110,7 +110,7 @@ try malsim stab; try malsim run --replication; try malsim store char; try malsim
     assert files == ["poisoner.toml", "poisoner.toml"]
 
 
-def test_tab_completes_names_and_shows_signatures() -> None:
+def test_python_completion_offers_names_and_signatures() -> None:
     assert {name for name in dir(ms) if not name.startswith("_")} == set(ms.__all__)
     for name in ("run", "tune", "stability", "replay", "compare", "axioms"):
         assert name in dir(ms)
@@ -118,7 +118,7 @@ def test_tab_completes_names_and_shows_signatures() -> None:
         assert inspect.Parameter.POSITIONAL_OR_KEYWORD in kinds, name
 
 
-def test_checks_from_the_template_hold_for_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_from_a_template_hold_for_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["import", str(ROOT / "scenarios/stores/atlas.json"), "-o", "memory.sqlite"]) == 0
     assert main(["new", "checks.toml", "--template", "checks"]) == 0
@@ -132,7 +132,7 @@ def test_checks_from_the_template_hold_for_a_store(tmp_path: Path, monkeypatch: 
         (["judge", "mine:Votes"], "create one with `malsim new mine.py --template memory`"),
     ],
 )
-def test_missing_file_hints_at_a_command(
+def test_missing_file_error_suggests_a_command(
     command: list[str], hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -33,7 +33,7 @@ def killed(folder: Path) -> Path:
     return abandoned
 
 
-def test_next_command_removes_files_of_a_killed_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_next_command_removes_leftovers_of_a_killed_command(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     abandoned = killed(tmp_path)
     with caplog.at_level(logging.WARNING, logger="malsim"):
         save_text(tmp_path / "b.txt", "whole")
@@ -41,13 +41,13 @@ def test_next_command_removes_files_of_a_killed_one(tmp_path: Path, caplog: pyte
     assert abandoned.name in caplog.text
 
 
-def test_import_removes_files_of_a_killed_command(tmp_path: Path) -> None:
+def test_import_removes_leftovers_of_a_killed_command(tmp_path: Path) -> None:
     killed(tmp_path)
     assert main(["import", str(ATLAS), "-o", str(tmp_path / "m.sqlite")]) == 0
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".writing")]
 
 
-def test_files_of_running_writers_are_kept(tmp_path: Path) -> None:
+def test_partial_files_of_running_commands_are_kept(tmp_path: Path) -> None:
     (tmp_path / ".writing-notes").mkdir()
     with folder_of_files(tmp_path / "out"), whole_file(tmp_path / "a.txt") as partial:
         partial.write_text("a", encoding="utf-8")

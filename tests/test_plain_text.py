@@ -47,14 +47,14 @@ def test_displayed_text_contains_no_control_characters(text: str) -> None:
     assert "\n" not in one_line(text)
 
 
-def test_error_withholds_credentials_in_every_part() -> None:
+def test_error_messages_withhold_credentials_in_every_part() -> None:
     token = stand_in("GitHub token")
     for parts in ({"where": token}, {"given": token}, {"allowed": token}, {"hint": token}):
         assert token not in str(MalsimError("wrong", **parts))
     assert "withheld: GitHub token" in str(MalsimError(f"no file {token}"))
 
 
-def test_stream_writes_plain_text() -> None:
+def test_plain_stream_escapes_control_characters() -> None:
     buffer = io.StringIO()
     print("a\x1b[2Jb", file=PlainStream(buffer))
     assert buffer.getvalue() == "a\\u001b[2Jb\n"
@@ -74,7 +74,7 @@ def test_figures_draw_dollar_signs_as_typed() -> None:
     assert any(parsed for text, parsed in texts if "mathdefault" in text)
 
 
-def test_names_are_escaped_in_lines_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hostile_names_are_escaped_in_lines_and_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, junit, page = tmp_path / "t.toml", tmp_path / "t.xml", tmp_path / "t.html"
     path.write_text(SCENARIO, encoding="utf-8")
     assert main(["test", str(path), "--junit", str(junit), "--html", str(page)]) == 1
@@ -99,7 +99,7 @@ def test_failed_write_is_explained_and_keeps_the_old_file(tmp_path: Path, capsys
     assert "this is a folder" in message
 
 
-def test_interrupted_write_leaves_the_old_file_or_none(tmp_path: Path) -> None:
+def test_interrupted_write_leaves_the_old_file_or_no_file(tmp_path: Path) -> None:
     old = tmp_path / "run"
     run = ms.run(ms.read(_written(tmp_path)))
     run.write(old)
@@ -122,7 +122,7 @@ def _written(folder: Path) -> str:
     return str(folder / "t.toml")
 
 
-def test_bug_is_reported_as_a_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exception_is_reported_as_a_bug(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def broken(_: object) -> int:
         raise IndexError(stand_in("GitHub token"))
 

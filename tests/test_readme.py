@@ -23,7 +23,7 @@ BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, flags=re.DOTALL)
 PYTHON = "\n".join(code for language, code in BLOCKS if language == "python")
 
 
-def test_python_of_the_readme_prints_the_worked_example(tmp_path: Path) -> None:
+def test_python_code_in_the_readme_prints_the_shown_output(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PYTHON], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("0.44\n0.32\n")
@@ -35,7 +35,7 @@ def test_readme_is_short_and_has_both_install_commands() -> None:
     assert "pip install -c constraints.txt -e . && malsim run scenarios/mutual_dispute.toml\n" in TEXT
 
 
-def test_printed_output_matches_the_commands() -> None:
+def test_output_in_the_readme_matches_the_commands() -> None:
     assert printed.refreshed(TEXT) == TEXT
 
 
@@ -48,7 +48,7 @@ def test_paths_in_readme_and_contributing_exist(path: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "path"), re.findall(r"`([A-Z]\w+)` of `(malsim/[\w/]+\.py)`", GUIDE))
-def test_names_in_contributing_are_in_their_files(name: str, path: str) -> None:
+def test_names_in_contributing_occur_in_their_files(name: str, path: str) -> None:
     assert re.search(rf"^{name}\b", (ROOT / path).read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
@@ -62,7 +62,7 @@ def typed(command: str) -> list[str] | None:
     return None if PLACEHOLDERS & {*words} or words[0] == "workbench" else words
 
 
-def test_commands_of_the_readme_are_parsed() -> None:
+def test_commands_in_the_readme_can_be_parsed() -> None:
     assert len(TYPED) > 15
     for command in TYPED:
         if words := typed(command):
@@ -70,7 +70,7 @@ def test_commands_of_the_readme_are_parsed() -> None:
 
 
 @pytest.mark.nightly
-def test_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_in_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy([], tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -82,7 +82,7 @@ def test_commands_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", pictures.pictures())
-def test_figures_match_the_shipped_scenarios(name: str) -> None:
+def test_stored_figures_match_the_shipped_scenarios(name: str) -> None:
     figure = pictures.pictures()[name]()
     assert figure is not None
     path = ROOT / "scenarios" / name

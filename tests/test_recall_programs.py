@@ -130,7 +130,7 @@ def compare(ran: Ran, theirs: dict[str, Any], *, ordered: bool = True) -> None:
 
 
 @pytest.mark.parametrize("recorded", RUNS)
-def test_program_output_equals_the_reference(recorded: dict[str, Any]) -> None:
+def test_program_output_equals_the_recorded_output(recorded: dict[str, Any]) -> None:
     memory, operation = recorded_memory(recorded), recorded["operation"]
     work = {member["key"]: member["work"] for member in recorded["members"] if "work" in member}
     program = Program(
@@ -168,7 +168,7 @@ def compare_witness(memory: Memory, theirs: dict[str, Any], written: set[str]) -
 
 
 @pytest.mark.parametrize("vectors", TABLES)
-def test_lookup_table_of_five_inputs_equals_the_reference(vectors: list[Any]) -> None:
+def test_lookup_table_of_five_inputs_matches_the_reference(vectors: list[Any]) -> None:
     reflex = ops.load("reflex", inputs=5)
     for table, bits, expected in vectors:
         result = reflex.function(np.array(bits, dtype=bool)[:, np.newaxis], table=np.array([int(table) % 2**32]))
@@ -176,7 +176,7 @@ def test_lookup_table_of_five_inputs_equals_the_reference(vectors: list[Any]) ->
 
 
 @pytest.mark.parametrize("steps", WHOLE)
-def test_netlist_programs_equal_the_reference(steps: list[Any]) -> None:
+def test_netlist_programs_match_the_reference(steps: list[Any]) -> None:
     memory, last = Memory.empty(), None
     standing_programs: tuple[Program, ...] = ()
     for step in steps:

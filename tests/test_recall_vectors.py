@@ -76,7 +76,7 @@ SCENARIOS = files("scenario_*.json")
 CASES = entries("admit*.json", "cases")
 
 
-def test_vectors_exist() -> None:
+def test_recall_vectors_exist() -> None:
     names = ("scores", "calibration", "admit", "scenario_", "netlist", "programs")
     assert any(files(f"{name}*.json") for name in names), f"no vectors in {folder()}"
 
@@ -89,20 +89,20 @@ def rows_of_scores(name: str) -> list[dict[str, Any]]:
     return [row for path in files("scores*.json") for row in load(path).get(name, [])]
 
 
-def test_effective_confidence_equals_the_reference() -> None:
+def test_effective_confidence_matches_the_reference() -> None:
     rows = rows_of_scores("effectiveConfidence")
     names = ("stated", "calibration", "supportMass", "challengeMass")
     ours = law.effective(*(column(rows, name) for name in names))
     np.testing.assert_allclose(ours, column(rows, "out"), rtol=0, atol=EXACT)
 
 
-def test_currency_equals_the_reference() -> None:
+def test_currency_matches_the_reference() -> None:
     for row in rows_of_scores("currency"):
         ours = law.currency(*(column([row], name) for name in ("c0", "dt", "tau")), floor=row.get("cFloor", 0.1))
         np.testing.assert_allclose(ours, row["out"], rtol=0, atol=EXACT)
 
 
-def test_salience_equals_the_reference() -> None:
+def test_salience_matches_the_reference() -> None:
     leak, bump = rows_of_scores("salienceDecay"), rows_of_scores("salienceBump")
     ours = law.salience(column(leak, "seed"), column(leak, "dt"))
     np.testing.assert_allclose(ours, column(leak, "out"), rtol=0, atol=EXACT)
@@ -112,7 +112,7 @@ def test_salience_equals_the_reference() -> None:
 
 
 @pytest.mark.parametrize("entry", entries("calibration*.json", "vectors"))
-def test_calibration_equals_the_reference(entry: dict[str, Any]) -> None:
+def test_calibration_matches_the_reference(entry: dict[str, Any]) -> None:
     outcomes = entry["outcomes"]
     stated = np.array([item["confidence"] for item in outcomes], dtype=np.float64)
     wrong = np.array([item["contradicted"] for item in outcomes], dtype=bool)
@@ -238,13 +238,13 @@ def must_agree(taken: Admission, expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("result", "gate"), GATES)
 @pytest.mark.parametrize("case", [case for case in CASES if "steps" not in case.values[0]])
-def test_gate_decides_as_the_reference(case: dict[str, Any], result: str, gate: Gate) -> None:
+def test_gate_decisions_match_the_reference(case: dict[str, Any], result: str, gate: Gate) -> None:
     must_agree(Replay(gate).admit(case, store=case.get("store") is not None), case[f"result_{result}"])
 
 
 @pytest.mark.parametrize(("result", "gate"), GATES)
 @pytest.mark.parametrize("case", [case for case in CASES if "steps" in case.values[0]])
-def test_gate_decides_sequences_as_the_reference(case: dict[str, Any], result: str, gate: Gate) -> None:
+def test_gate_decisions_on_claim_sequences_match_the_reference(case: dict[str, Any], result: str, gate: Gate) -> None:
     replay = Replay(gate)
     for step in case["steps"]:
         must_agree(replay.admit(step), step[f"result_{result}"])
@@ -265,7 +265,7 @@ def must_equal(state: dict[str, Any], expected: dict[str, Any], where: str) -> N
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_scenario_states_equal_the_reference(path: Path) -> None:
+def test_states_after_each_step_match_the_reference(path: Path) -> None:
     recorded, replay, expected = load(path), Replay("newest"), {}
     for i, step in enumerate(recorded["steps"]):
         replay.step(step)
@@ -278,7 +278,7 @@ CALIBRATED = [path for path in SCENARIOS if load(path).get("params", {}).get("ca
 
 
 @pytest.mark.parametrize("path", CALIBRATED, ids=lambda path: path.stem)
-def test_derived_calibration_factors_equal_the_reference(path: Path) -> None:
+def test_derived_calibration_factors_match_the_reference(path: Path) -> None:
     """The factors that the memory derives equal the factors recorded with each admission."""
     replay = Replay("newest", derived=True)
     for step in load(path)["steps"]:
@@ -350,7 +350,7 @@ TERMS: dict[type[Statement], Callable[[Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("entry", [*entries("netlist*.json", "lines"), *entries("netlist*.json", "bad_lines")])
-def test_line_is_parsed_or_refused_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_parsing_of_lines_matches_the_reference(entry: dict[str, Any]) -> None:
     line, want = entry["line"], entry["parsed"]
     if "error" in want:
         if any(ours.search(line) for ours in OURS):
@@ -366,7 +366,7 @@ def test_line_is_parsed_or_refused_as_in_the_reference(entry: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "renderValue"))
-def test_number_is_written_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_number_format_matches_the_reference(entry: dict[str, Any]) -> None:
     value = -0.0 if entry["neg_zero"] else number(entry["value"])
     for key, mark in (("mutable", ""), ("immutable", "!")):
         if "error" in entry[key]:
@@ -377,7 +377,7 @@ def test_number_is_written_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "parseValue"))
-def test_value_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_parsing_of_values_matches_the_reference(entry: dict[str, Any]) -> None:
     line = f'dec_a3ee "t" {"".join(entry["token"].split())}'
     if "error" in entry["parsed"]:
         with pytest.raises(NetlistError):
@@ -388,7 +388,7 @@ def test_value_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "handles"))
-def test_handle_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_parsing_of_handles_matches_the_reference(entry: dict[str, Any]) -> None:
     if "error" in entry["parsed"]:
         with pytest.raises(AddressError):
             handle(entry["handle"])
@@ -418,7 +418,7 @@ def steps(read: CellPath) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "paths"))
-def test_path_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_parsing_of_paths_matches_the_reference(entry: dict[str, Any]) -> None:
     if "error" in entry["parsed"]:
         with pytest.raises(AddressError):
             path(entry["path"])
@@ -428,20 +428,20 @@ def test_path_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "quotes"))
-def test_text_is_quoted_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_quoting_of_text_matches_the_reference(entry: dict[str, Any]) -> None:
     safe = re.sub("\r|\x00", lambda match: f"\\u{ord(match[0]):04x}", entry["quoted"])  # the reference does not escape these
     assert quoted(entry["s"]) == safe
     assert unquote(entry["quoted"]) == entry["s"]
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "unquote"))
-def test_quoted_text_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_parsing_of_quoted_text_matches_the_reference(entry: dict[str, Any]) -> None:
     if "ok" in entry["out"]:
         assert unquote(entry["token"]) == entry["out"]["ok"]
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "brackets"))
-def test_bracket_is_parsed_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_parsing_of_brackets_matches_the_reference(entry: dict[str, Any]) -> None:
     line = f"addf op tick {entry['t']}"
     if "error" in entry["out"]:
         with pytest.raises(NetlistError):
@@ -469,7 +469,7 @@ def resolved_in_store(result: dict[str, Any], entry: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "loads"))
-def test_netlist_is_loaded_or_refused_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_loading_of_netlists_matches_the_reference(entry: dict[str, Any]) -> None:
     assert parse(entry["text"]).statements
     if entry["mode"] == "verify":
         return
@@ -493,7 +493,7 @@ def test_netlist_is_loaded_or_refused_as_in_the_reference(entry: dict[str, Any])
             assert (conf, eff) == pytest.approx(want[title][2:], abs=1e-12)
 
 
-def test_weights_are_written_as_in_the_reference() -> None:
+def test_weight_format_matches_the_reference() -> None:
     assert [exact(value) for value in (1.0, -0.5, 1e-7, 0.6, 1e21)] == ["1", "-0.5", "1e-7", "0.6", "1e+21"]
 
 
@@ -502,7 +502,7 @@ NO_WORD = re.compile('[^\\s"]"|\u00a0')
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "tokenize"))
-def test_words_are_split_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_splitting_into_words_matches_the_reference(entry: dict[str, Any]) -> None:
     line = f'obs_0000 "t" [out:0 programs:0] {entry["code"]}'
     if "error" in entry["toks"] or any(NO_WORD.search(word) for word in entry["toks"]["ok"] if word[0] not in '"['):
         with pytest.raises(NetlistError):
@@ -514,7 +514,7 @@ def test_words_are_split_as_in_the_reference(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "selectField"))
-def test_field_is_selected_as_in_the_reference(entry: dict[str, Any]) -> None:
+def test_selecting_a_field_matches_the_reference(entry: dict[str, Any]) -> None:
     """Selecting a field that is neither a number nor text is an error in malsim only."""
     frames = Frames.of(netlist.load('obs_0000 "t" conf(.5)').memory)
     where = CellPath("obs_0000", tuple(Field(name) for name in entry["path"]))

@@ -107,7 +107,7 @@ def test_invalid_options_are_refused_and_write_nothing(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_foreign_broken_scenario_does_not_stop_pytest(tmp_path: Path) -> None:
+def test_unrelated_broken_scenario_does_not_stop_pytest(tmp_path: Path) -> None:
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "bad.toml").write_text("why =\n", encoding="utf-8")
     (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n", encoding="utf-8")

@@ -55,7 +55,7 @@ def suite(count: int = 1) -> Suite:
     return Suite(tuple(judged), (("broken.toml", "not TOML <script>"),))
 
 
-def test_report_is_one_file_with_verdicts_and_margins() -> None:
+def test_report_is_a_single_file_with_verdicts_and_margins() -> None:
     page = report(suite())
     assert not re.search(r"<script|<link|https?://|url\(|src=\"(?!data:)", page)
     counts = ("3 passed", "1 failed", "2 error")
@@ -80,7 +80,7 @@ def test_check_figure_shows_the_required_regions() -> None:
     assert picture(judge(parse('why = "w"'))) is None
 
 
-def test_signals_are_drawn_without_recorded_cells() -> None:
+def test_signals_are_plotted_without_recorded_cells() -> None:
     world = 'replications = 3\nrecord = ["right"]\n[[facts]]\nname = "pump"\n[[writers]]\nbehaviour = "honest"\nrate = 2.0\n'
     metric_check = '[[check]]\nname = "n"\nmetric = "mean"\nof = "right(pump)"\nwithin = [0.2, inf]\n'
     data = picture(judge(parse(f'why = "w"\n[run]\ndays = 4\n{world}{metric_check}')))
@@ -89,12 +89,12 @@ def test_signals_are_drawn_without_recorded_cells() -> None:
     assert data.regions.rows() == [("right(pump)", 0.0, 4.0, 0.2, None, True)]
 
 
-def test_figure_without_values_is_none() -> None:
+def test_no_figure_is_drawn_without_values() -> None:
     empty = pl.DataFrame(schema={"panel": pl.String, "t": pl.Float64})
     assert checked(empty, empty, empty, empty, empty) is None
 
 
-def test_thirty_scenarios_fit_in_five_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_on_thirty_scenarios_is_below_five_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("malsim.showing.pages.suite.png", lambda *_, **__: bytes(200_000))
     page = report(suite(30))
     assert 4 * 2**20 < len(page.encode()) <= 5 * 2**20
@@ -102,7 +102,7 @@ def test_thirty_scenarios_fit_in_five_megabytes(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-def test_browser_shows_the_figure(tmp_path: Path) -> None:
+def test_browser_shows_the_figure_in_the_report(tmp_path: Path) -> None:
     path = tmp_path / "r.html"
     path.write_text(report(suite()), encoding="utf-8")
     flags = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking"

@@ -40,13 +40,13 @@ def data_of(page: str) -> dict[str, Any]:
     return dict(json.loads(match[1]))
 
 
-def test_page_needs_no_network(run: Run) -> None:
+def test_run_page_needs_no_network(run: Run) -> None:
     page = run.page()
     assert not re.search(r"https?://(?!www\.w3)|<link|url\((?!#)|src=", page)
     assert "default-src 'none'" in page
 
 
-def test_lines_and_reasons_match_the_run(run: Run) -> None:
+def test_lines_and_reasons_on_the_page_match_the_run(run: Run) -> None:
     data = data_of(run.page())
     assert [panel["title"] for panel in data["panels"]] == ["effective", "currency"]
     for name, values in data["panels"][0]["lines"].items():
@@ -58,13 +58,13 @@ def test_lines_and_reasons_match_the_run(run: Run) -> None:
     assert len(data["events"]) == 6
 
 
-def test_text_of_claims_cannot_end_the_script() -> None:
+def test_claim_text_cannot_close_the_script_element() -> None:
     page = ms.run(parse(f'why = "{EVIL}"\n[run]\ndays = 3\n{CLAIM}', name="n", where="n.toml")).page()
     assert EVIL not in page
     assert data_of(page)["labels"]["obs_a1a1"] == EVIL
 
 
-def test_page_lists_omitted_lines_ticks_and_reasons(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_states_which_lines_ticks_and_reasons_are_omitted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, most in (("MOST_LINES", 2), ("MOST_VALUES", 40), ("MOST_REASONS", 6), ("MOST_EVENTS", 3)):
         monkeypatch.setattr(f"malsim.showing.pages.run_page.{name}", most)
     page = run.page()
@@ -96,7 +96,7 @@ def test_run_command_writes_the_page(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-def test_every_control_works_in_a_browser(run: Run, tmp_path: Path) -> None:
+def test_every_control_on_the_page_works_in_a_browser(run: Run, tmp_path: Path) -> None:
     steps = """
 const seen = (name) => { const found = document.createElement("pre"); found.className = "seen";
   found.textContent = name + "|" + at("told").textContent + "|" + at("day").textContent + "|"

@@ -43,7 +43,7 @@ def commands(code: str) -> list[str]:
 
 
 @pytest.mark.parametrize("topic", PAGES)
-def test_page_has_a_title_and_text(topic: str) -> None:
+def test_manual_page_has_a_title_and_text(topic: str) -> None:
     entry = page(topic)
     assert entry.title
     assert entry.read().startswith("# ")
@@ -51,7 +51,7 @@ def test_page_has_a_title_and_text(topic: str) -> None:
 
 
 @pytest.mark.parametrize("topic", TYPED)
-def test_commands_in_pages_work(
+def test_commands_in_manual_pages_work(
     topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if not any(language in {"sh", "python"} for language, _, _ in blocks(topic)):
@@ -83,7 +83,7 @@ def run(line: list[str], environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("topic", PAGES)
-def test_commands_shown_in_pages_can_be_parsed(topic: str) -> None:
+def test_commands_shown_in_manual_pages_can_be_parsed(topic: str) -> None:
     for language, _, code in blocks(topic):
         if language == "console":
             for line in commands(code):
@@ -92,13 +92,13 @@ def test_commands_shown_in_pages_can_be_parsed(topic: str) -> None:
                     main_parser().parse_args(words[1:])
 
 
-def test_examples_of_properties_can_be_parsed() -> None:
+def test_example_properties_in_the_manual_can_be_parsed() -> None:
     (code,) = [code for language, _, code in blocks("test/check") if language == "property"]
     for line in code.splitlines():
         parse(line)
 
 
-def test_manual_is_short_and_its_sections_have_names() -> None:
+def test_manual_is_short_and_finds_pages_by_name() -> None:
     assert len(PAGES) <= 28
     assert page("decay").read().startswith("# Decay\n")
     with pytest.raises(UsageError, match="no such page"):
@@ -107,6 +107,6 @@ def test_manual_is_short_and_its_sections_have_names() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("path", printed.PAGES[1:], ids=lambda path: path.stem)
-def test_printed_output_in_pages_matches_commands(path: Path) -> None:
+def test_printed_output_in_pages_matches_the_commands(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert printed.refreshed(text) == text

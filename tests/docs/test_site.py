@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_site_and_its_search_open_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_site_and_search_work_from_a_local_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = [page for page in pages() if page.topic in {"tune/tune", "explanation/law", "memories/store"}]
     monkeypatch.setattr(sys.modules[build.__module__], "pages", lambda: few)
     site = tmp_path / "site"

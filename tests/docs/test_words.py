@@ -14,7 +14,7 @@ ROOTS = ["malsim", "ops", "tests", "notebooks", "scenarios", "README.md", "CONTR
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_no_text_uses_a_replaced_word(root: str) -> None:
+def test_no_text_uses_a_banned_word(root: str) -> None:
     found = [fault for path in files(ROOT / root) if path.name != "words.toml" for fault in faults(path)]
     assert not found, "\n".join(found)
 
@@ -29,7 +29,7 @@ def test_no_text_uses_a_replaced_word(root: str) -> None:
         'def f():\n    """They are returned."""',
     ],
 )
-def test_each_kind_of_text_is_read(source: str) -> None:
+def test_each_kind_of_text_is_checked(source: str) -> None:
     assert any(True for text in python_texts(source) for _ in wrong(text))
 
 

@@ -37,7 +37,7 @@ def printed(test: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_script_prints_the_expected_output(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_upstream_script_prints_the_expected_output(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(upstream / name, capsys) == (upstream / name / "expected").read_text(encoding="utf-8")
 
 
@@ -53,6 +53,6 @@ def test_upstream_checker_accepts_the_output(
 
 
 @pytest.mark.parametrize("name", LACKING)
-def test_missing_component_is_refused(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_component_without_an_op_is_refused(name: str, upstream: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hal", "-f", str(upstream / name / "test.hal")]) == 2
     assert f"no op for this component; given: '{LACKING[name]}'" in capsys.readouterr().err

@@ -20,7 +20,7 @@ def tagged(cells: list[Any], tag: str) -> list[Any]:
     return [cell for cell in cells if tag in cell.metadata.get("tags", [])]
 
 
-def test_notebooks_are_few_and_in_the_order_of_uses() -> None:
+def test_notebooks_are_few_and_ordered_by_use() -> None:
     uses = [notebook(name).metadata.malsim.use for name in NAMES]
     assert len(NAMES) <= 12
     assert [name[:2] for name in NAMES] == [f"{number:02d}" for number in range(len(NAMES))]
@@ -29,7 +29,7 @@ def test_notebooks_are_few_and_in_the_order_of_uses() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_notebook_has_stored_outputs_without_paths(name: str) -> None:
+def test_notebook_stores_its_outputs_without_local_paths(name: str) -> None:
     import nbformat
 
     content = notebook(name)
@@ -59,7 +59,7 @@ def test_notebook_has_a_goal_and_an_exercise(name: str) -> None:
 
 
 @pytest.mark.parametrize("names", [["00_start_here"], pytest.param(NAMES, marks=pytest.mark.nightly)], ids=["first", "all"])
-def test_notebooks_reproduce_their_text_outputs(names: list[str]) -> None:
+def test_notebooks_reproduce_their_stored_text_outputs(names: list[str]) -> None:
     from nbformat.v4 import new_code_cell
 
     parts = {name: notebook(name).cells for name in names}
@@ -76,7 +76,7 @@ def test_notebooks_reproduce_their_text_outputs(names: list[str]) -> None:
             assert verdicts == ["not yet", "passed"], name
 
 
-def test_answer_passes_if_all_its_properties_hold() -> None:
+def test_exercise_answer_passes_if_all_its_properties_hold() -> None:
     assert graded({"a": True, "b": True}).passed
     assert not graded({"a": True, "b": False}).passed
     with pytest.raises(ValueError, match="at least one property"):

@@ -50,12 +50,12 @@ def result(tripwire: Tuning) -> Result:
     return run_tuning(tripwire)
 
 
-def test_tuned_run_equals_the_changed_scenario(tripwire: Tuning) -> None:
+def test_run_after_a_change_equals_the_changed_scenario(tripwire: Tuning) -> None:
     tuned = run_tuning(tripwire.with_value("rules.challenge_ceiling", 0.3))
     assert_frame_equal(tuned.run.cells, ms.run(changed(tripwire.base, {"rules.challenge_ceiling": 0.3})).cells)
 
 
-def test_original_value_removes_a_change(tripwire: Tuning) -> None:
+def test_setting_the_original_value_removes_the_change(tripwire: Tuning) -> None:
     tuned = tripwire.with_value("rules.challenge_ceiling", 0.3)
     assert tuned.values == {"rules.challenge_ceiling": 0.3}
     assert tuned.with_value("rules.challenge_ceiling", 0.6).values == {}
@@ -66,7 +66,7 @@ def test_original_value_removes_a_change(tripwire: Tuning) -> None:
     [("rules.challenge_ceiling", 1.5), ("rules.damping", 0.0), ("run.days", -1.0), ("law", "nosuch"), ("rules.nosuch", 1.0),
      ("rules.calibration", "nosuch"), ("rules.challenge_ceiling", None), ("seed", 0.5)],
 )  # fmt: skip
-def test_refused_value_names_the_setting(tripwire: Tuning, name: str, value: object) -> None:
+def test_refusal_of_a_value_names_the_setting(tripwire: Tuning, name: str, value: object) -> None:
     with pytest.raises(MalsimError) as refused:
         tripwire.with_value(name, value)
     assert name in str(refused.value)
@@ -79,7 +79,7 @@ def test_settings_panel_lists_every_setting_once(tripwire: Tuning) -> None:
 
 
 @pytest.mark.parametrize("name", ["tripwire", "poisoner", "pid_word_budget", "reviewers", "decay_classes"])
-def test_slider_range_is_within_the_bounds(name: str) -> None:
+def test_slider_range_is_within_the_bounds_of_the_setting(name: str) -> None:
     for setting in settings_of(ms.read(f"scenarios/{name}.toml")).values():
         if not setting.choices and setting.name != "run.first":
             low, high = reach(setting)
@@ -88,7 +88,7 @@ def test_slider_range_is_within_the_bounds(name: str) -> None:
             assert setting.holds(high), (setting.name, high)
 
 
-def test_changed_law_shows_its_parameters() -> None:
+def test_changing_the_law_shows_its_parameters() -> None:
     tuned = Tuning(base=ms.read("scenarios/mutual_dispute.toml")).with_value("law", "act_r")
     titles = [group["title"] for group in setting_groups(tuned.unset)]
     assert "Parameters of the law" in titles
@@ -97,14 +97,14 @@ def test_changed_law_shows_its_parameters() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8))
-def test_steps_hold_each_value_to_the_next_day(values: list[float]) -> None:
+def test_step_line_holds_each_value_until_the_next_day(values: list[float]) -> None:
     x, y = steps(tuple(map(float, range(len(values)))), tuple(values))
     assert len(x) == len(y) == 2 * len(values) - 1
     assert y[::2] == values
     assert x == sorted(x)
 
 
-def test_traces_hold_the_recorded_values(result: Result) -> None:
+def test_traces_contain_the_recorded_values(result: Result) -> None:
     trace = result.trace("dec_a3ee")
     assert trace is not None
     rows = result.run.cells.filter(cell="dec_a3ee")
@@ -151,7 +151,7 @@ def test_invalid_link_is_refused(tripwire: Tuning, words: dict[str, list[str]]) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_file_is_saved(result: Result, kind: str) -> None:
+def test_every_kind_of_file_can_be_saved(result: Result, kind: str) -> None:
     data = content(kind, result, result.traces, "tripwire: as in the file")
     starts = {"figure as PNG": b"\x89PNG", "figure as SVG": b"<?xml", "traces as VCD": b"$comment", "rules": b""}
     assert data.startswith(starts.get(kind, b"panel," if kind == "traces as CSV" else b""))
@@ -167,7 +167,7 @@ def test_vcd_contains_every_change_of_a_bit(result: Result) -> None:
     assert sum(line in (f"0{code}", f"1{code}") for line in text.splitlines()) == changes
 
 
-def test_find_returns_the_days_of_a_condition(result: Result) -> None:
+def test_find_returns_the_days_on_which_a_condition_holds(result: Result) -> None:
     assert days_where(result, "eff(dec_a3ee) < 0.5") == [10.0, 11.0, 12.0, 13.0, 14.0]
     assert days_where(result, "eff(dec_a3ee) < 0.5", "rises") == [10.0]
     assert days_where(result, "eff(dec_a3ee) < 0.5", "falls") == [15.0]
@@ -175,7 +175,7 @@ def test_find_returns_the_days_of_a_condition(result: Result) -> None:
         days_where(result, "eff(nobody) < 0.5")
 
 
-def test_step_lists_the_changes(result: Result) -> None:
+def test_step_lists_the_changes_at_a_tick(result: Result) -> None:
     changes = {subject: (before, after) for subject, before, after, _ in changes_at(result, 10.0)}
     assert changes["dec_a3ee"] == ("0.7", "0.243")
     assert changes["tripped"] == ("0", "1")
@@ -183,22 +183,22 @@ def test_step_lists_the_changes(result: Result) -> None:
     assert ticks_of(result)[:2] == [1.0, 2.0]
 
 
-def test_band_becomes_a_property() -> None:
+def test_band_is_converted_to_a_property() -> None:
     assert property_text(of="low", low="0.1", high="0.9", start="2", end="9") == "always[2d:9d] (low >= 0.1 and low <= 0.9)"
     assert property_text(of="tripped", low="", high="", start="", end="") == "always (tripped)"
 
 
-def test_second_check_of_the_same_name_is_refused(tripwire: Tuning) -> None:
+def test_second_check_with_the_same_name_is_refused(tripwire: Tuning) -> None:
     with pytest.raises(MalsimError, match="missing or already used"):
         tripwire.with_check("the severity output equals the tripped state", "always (low >= 0)")
 
 
-def test_refused_run_returns_its_message(tripwire: Tuning) -> None:
+def test_refused_run_returns_the_error_message(tripwire: Tuning) -> None:
     assert "out of bounds" in str(run_now(tripwire.with_value("run.days", 0.001)))
     assert isinstance(run_now(tripwire), Result)
 
 
-def test_only_the_newest_waiting_change_runs(tripwire: Tuning) -> None:
+def test_only_the_newest_waiting_change_is_run(tripwire: Tuning) -> None:
     ceilings: list[float] = []
     finished = threading.Event()
 
@@ -215,7 +215,7 @@ def test_only_the_newest_waiting_change_runs(tripwire: Tuning) -> None:
     assert len(ceilings) < 9
 
 
-def test_netlists_and_claims_are_opened(tmp_path: Path) -> None:
+def test_netlists_and_claims_can_be_opened(tmp_path: Path) -> None:
     assert "bits" in run_tuning(Tuning(base=scenario_of_path("scenarios/tripwire.malnet"))).traces
     tuning = Tuning(base=scenario_of_path("scenarios/claims/lines.csv"))
     first = run_tuning(tuning)
@@ -227,12 +227,12 @@ def test_netlists_and_claims_are_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../secret.toml", "/etc/passwd", "nosuch", "a\0b"])
-def test_address_cannot_name_files_elsewhere(tmp_path: Path, name: str) -> None:
+def test_address_cannot_name_files_outside_the_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(MalsimError):
         path_of_name(name, tmp_path)
 
 
-def test_address_can_name_files_below_the_folder(tmp_path: Path) -> None:
+def test_address_can_name_files_inside_the_folder(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("why = 'x'", encoding="utf-8")
     assert path_of_name("mine.toml", tmp_path) == tmp_path / "mine.toml"
     assert path_of_name("tripwire", tmp_path).name == "tripwire.toml"

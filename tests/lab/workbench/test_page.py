@@ -100,7 +100,7 @@ def test_held_figure_keeps_its_settings(tripwire: Page) -> None:
     tripwire.get_by_text("held: as in the file").wait_for(state="detached")
 
 
-def test_click_explains_a_value_and_cursor_shows_all(tripwire: Page) -> None:
+def test_click_explains_a_value_and_cursor_shows_all_values(tripwire: Page) -> None:
     tap(tripwire, 12.6 / 45, down=165)
     tripwire.get_by_text("Why obs_9c1f is").wait_for()
     tripwire.get_by_text("Overturned by").first.wait_for()
@@ -113,7 +113,7 @@ def test_click_explains_a_value_and_cursor_shows_all(tripwire: Page) -> None:
     tripwire.get_by_text("Why obs_9c1f is 0.2").wait_for()  # the explanation is updated with the setting
 
 
-def test_broken_netlist_shows_its_fault(tripwire: Page) -> None:
+def test_error_in_a_netlist_is_shown(tripwire: Page) -> None:
     editor = tripwire.get_by_role("textbox", name="Netlist")
     text, before = editor.input_value(), lines(tripwire)
     line = f"line {text[: text.index('setp weak.level')].count(chr(10)) + 1}:"
@@ -125,7 +125,7 @@ def test_broken_netlist_shows_its_fault(tripwire: Page) -> None:
     assert changed(tripwire, before) != before
 
 
-def test_invalid_number_shows_a_message_at_its_field(tripwire: Page) -> None:
+def test_invalid_number_shows_a_message_next_to_its_field(tripwire: Page) -> None:
     before = lines(tripwire)
     number = tripwire.get_by_label("challenge_ceiling", exact=True)
     number.fill("1.5")
@@ -176,7 +176,7 @@ def test_added_check_is_judged_and_saved(visit: Visit, tmp_path: Path) -> None:
         again.locator('.setting.changed[data-name="rules.challenge_ceiling"]').wait_for()
 
 
-def test_step_find_and_input_forms_work(tripwire: Page) -> None:
+def test_forms_for_step_find_and_input_work(tripwire: Page) -> None:
     tripwire.get_by_text("Find", exact=True).click()
     tripwire.get_by_label("condition").fill("eff(dec_a3ee) < 0.5")
     tripwire.get_by_role("button", name="find ▶").click()
@@ -199,7 +199,7 @@ def test_step_find_and_input_forms_work(tripwire: Page) -> None:
 
 
 @pytest.mark.parametrize("kind", ["figure as PNG", "figure as SVG", "traces as CSV", "traces as VCD", "netlist", "rules"])
-def test_every_kind_of_file_is_downloaded(tripwire: Page, kind: str) -> None:
+def test_every_kind_of_file_can_be_downloaded(tripwire: Page, kind: str) -> None:
     tripwire.get_by_text("Save", exact=True).click()
     tripwire.get_by_label("save").select_option(kind)
     with tripwire.expect_download() as download:
@@ -209,7 +209,7 @@ def test_every_kind_of_file_is_downloaded(tripwire: Page, kind: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [420, 1280])
-def test_page_is_readable_at_every_width_and_scheme(gallery: str, visit: Visit, width: int, scheme: str) -> None:
+def test_page_is_readable_at_every_width_and_colour_scheme(gallery: str, visit: Visit, width: int, scheme: str) -> None:
     page = visit(f"{gallery}?scenario=tripwire", width=width, scheme=scheme)
     settled(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -229,7 +229,7 @@ def test_page_is_readable_at_every_width_and_scheme(gallery: str, visit: Visit, 
     assert (paper > 0.5) == (scheme == "light")
 
 
-def test_gallery_links_eight_examples(gallery: str, visit: Visit) -> None:
+def test_gallery_links_to_eight_examples(gallery: str, visit: Visit) -> None:
     page = visit(gallery, ready=".cards a")
     assert page.locator(".cards a").count() == 8
     page.get_by_text("worked_example").click()
@@ -248,7 +248,7 @@ def test_invalid_setting_in_an_address_shows_an_error(gallery: str, visit: Visit
     settled(page)
 
 
-def test_hostile_titles_stay_text(visit: Visit, tmp_path: Path) -> None:
+def test_html_in_titles_is_shown_as_text(visit: Visit, tmp_path: Path) -> None:
     hostile = "<img src=x onerror=window.hurt=1><script>window.hurt=1</script>"
     text = f"""why = "{hostile}"
 [run]
@@ -275,7 +275,7 @@ property = "always (eff(obs_a1a1) >= 0)"
         assert page.evaluate("window.hurt") is None
 
 
-def test_foreign_origin_is_refused_and_a_token_required(visit: Visit) -> None:
+def test_foreign_origin_or_missing_token_is_refused(visit: Visit) -> None:
     with serving("scenarios/tripwire.toml", "--host", "127.0.0.1") as address:
         assert "token=" in address
         page = visit(address.partition("?")[0], ready="p")

@@ -31,20 +31,20 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_bench_response_equals_the_op(tmp_path: Path) -> None:
+def test_op_bench_response_equals_that_of_the_op(tmp_path: Path) -> None:
     bench = OpsBench("smooth", tmp_path, {"gain": 0.5})
     assert bench.answer().equals(ops.respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=120))
 
 
 @pytest.mark.parametrize("name", ["smooth", "watch", "pid", "latch", "kalman"])
-def test_ops_respond_to_every_test_signal(tmp_path: Path, name: str) -> None:
+def test_ops_respond_to_every_test_signal_on_the_bench(tmp_path: Path, name: str) -> None:
     bench = OpsBench(name, tmp_path)
     for signal in ("step", "ramp", "impulse", "sine"):
         bench.signal = signal
         assert bench.answer().height == 120
 
 
-def test_noise_and_files_are_inputs(tmp_path: Path) -> None:
+def test_noise_and_files_can_be_inputs(tmp_path: Path) -> None:
     bench = OpsBench("smooth", tmp_path)
     bench.signal = NOISE
     assert bench.answer()["input"].std() > 0.1  # type: ignore[operator]  # a column of floats
@@ -63,7 +63,7 @@ def test_integral_gain_reaches_the_set_point() -> None:
     assert np.isfinite(closed_loop({"Pgain": 50.0, "maxoutput": 2.0})["y"].to_numpy()).all()
 
 
-def test_unknown_op_is_refused(tmp_path: Path) -> None:
+def test_unknown_op_is_refused_by_the_bench(tmp_path: Path) -> None:
     with pytest.raises(MalsimError, match="nosuch"):
         OpsBench("nosuch", tmp_path)
 
