@@ -185,7 +185,7 @@ class Rules:
 
     @classmethod
     def guarded(cls) -> Rules:
-        """Return rules that resist lying writers: law `records`, and no superseding of others (see `malsim docs price`)."""
+        """Return rules that resist lying writers: law `records`, and writers can supersede only their own cells."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod
@@ -216,7 +216,8 @@ class Rules:
             return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
         path = Path(source)
         if not path.is_file():
-            raise RulesError("no such preset or file", given=str(source), allowed=f"{', '.join(PRESETS)} or a TOML file")
+            allowed = f"{', '.join(PRESETS)}, FILE.toml, FILE.py:NAME"
+            raise RulesError("no such preset or file", given=str(source), allowed=allowed)
         text = read_text(path, refused=RulesError)
         try:
             table = toml_table(text)

@@ -46,7 +46,7 @@ def indices(rows: NDArray[np.integer[Any]]) -> pl.Series:
 
 
 def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
-    """Return an expression that inserts the values of columns at each {} of a text. The result is null if a value is null.
+    """Return an expression that fills each {} of a text with a column's value. The result is null if a value is null.
 
     Replaces `polars.format`, which panics on columns whose first chunk is empty (polars 2.1).
 

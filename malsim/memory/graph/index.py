@@ -162,7 +162,7 @@ LONGEST_TAG = 16
 
 
 def name_cells(index: Index, present: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
-    """Return the key and handle of each new cell, and a list of these names if any is not generated from an ordinal.
+    """Return the key and handle of each new cell, and a list of all these names, empty if ordinals generate them all.
 
     `present` holds the replications of the existing cells. A generated handle depends only on the number of cells in its
     replication, so a replication has the same handles whichever other replications run with it.
