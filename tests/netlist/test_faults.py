@@ -118,7 +118,7 @@ def test_long_text_is_wrapped_and_reads_back_unchanged() -> None:
     assert parse(text).statements == (body,)
 
 
-def test_positions_are_right_across_continuation_lines() -> None:
+def test_positions_are_correct_across_continuation_lines() -> None:
     (wire,) = parse("# a\nnet low \\\n  weak.in < \\\n dec_a3ee-scores-eff").statements[1:]
     assert isinstance(wire, Wire)
     assert [(end.address.line, end.address.column) for end in wire.ends] == [(3, 3), (4, 2)]  # type: ignore[attr-defined]

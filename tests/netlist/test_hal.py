@@ -195,7 +195,7 @@ def test_failing_hal_line_is_reported_with_its_position(
     assert [line.removeprefix(f"{tmp_path}/")[: len(part)] for line, part in zip(lines, messages, strict=True)] == messages
 
 
-def test_removals_take_effect_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hal_removal_commands_take_effect_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = (
         "unlinkp not.0.out\nlist sig\nnewsig one bit\nnet one not.0.out => not.0.in\nlist sig\ndelsig one\nlist sig\n"
         "list funct\ndelf not.0 t\nshow thread t\nunloadrt not\nlist comp\nunloadusr all\nloadrt not names=n\nlist comp\n"
@@ -286,7 +286,7 @@ CASES = sorted(path.stem for path in HAL.glob("netlist-*.json"))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_recorded_hal_netlists_run_from_their_text(case: str) -> None:
+def test_hal_netlist_reproduces_its_recorded_outputs(case: str) -> None:
     about = json.loads((HAL / f"{case}.json").read_text(encoding="utf-8"))
     bench = Bench(about)
     pins = {role: [column["name"] for column in about["columns"] if column["role"] == role] for role in ("input", "output")}

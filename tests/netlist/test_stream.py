@@ -59,7 +59,7 @@ def recorded(result: pl.DataFrame) -> pl.DataFrame:
     return result.unpivot(index="t", variable_name="signal", value_name="value").with_columns(rep=0)
 
 
-def test_why_traces_a_signal_back_to_its_cause() -> None:
+def test_signal_is_traced_back_to_its_cause() -> None:
     net = link(read(TRIP))
     signals = recorded(run(net, STREAM))
     steps = why("alarm.out", net, signals, at=3.5)
@@ -73,7 +73,7 @@ def test_why_traces_a_signal_back_to_its_cause() -> None:
         why("tripped", net, signals, at=0.5)
 
 
-def test_why_ends_at_the_cell_that_a_wire_reads() -> None:
+def test_trace_of_a_signal_ends_at_the_cell_that_a_wire_reads() -> None:
     wires = "loadrt watch\nnet x dec_a3ee-scores-eff > watch.in\nnet y watch.below\naddf watch tick"
     loaded = load('dec_a3ee "a" conf(.4)\n' + wires)
     signals = recorded(run(loaded.net, pl.DataFrame({"t": [1.0, 2.0]}), memory=loaded.memory))
@@ -81,7 +81,7 @@ def test_why_ends_at_the_cell_that_a_wire_reads() -> None:
     assert steps[-1].cause == "dec_a3ee-scores-eff moved at 1.0"
 
 
-def test_why_visits_a_loop_once() -> None:
+def test_trace_of_a_signal_visits_a_loop_once() -> None:
     net = link(parse("loadrt not\nnet x not.out > not.in\naddf not tick"))
     assert len(why("x", net, recorded(run(net, pl.DataFrame({"t": [1.0, 2.0, 3.0]}))))) == 1
 

@@ -131,7 +131,7 @@ def test_no_array_is_changed_in_place(name: str, seed: int) -> None:
 
 
 @every_op
-def test_bounds_are_refused_at_load(name: str) -> None:
+def test_settings_out_of_bounds_are_refused_at_load(name: str) -> None:
     sheet = ops.load(name)
     for pin, slot in sheet.slots.items():
         if isinstance(slot.pin, Out):
@@ -194,7 +194,7 @@ def nan_seen(sheet: ops.Sheet, pin: str, *, quiet: bool) -> list[bool]:
 
 
 @every_op
-def test_nan_is_handled_as_the_sheet_states(name: str) -> None:
+def test_nan_is_handled_as_the_data_sheet_states(name: str) -> None:
     sheet = ops.load(name)
     for pin, slot in sheet.slots.items():
         if not isinstance(slot.pin, In) or not slot.pin.nan:

@@ -99,7 +99,7 @@ def test_plain_drift_compares_the_error_with_the_limit(values: list[float], limi
 
 
 @given(values=st.lists(st.floats(-2, 2), min_size=2, max_size=40), delay=st.integers(0, 4))
-def test_hold_of_drift_equals_dbounce(values: list[float], delay: int) -> None:
+def test_hold_parameter_of_drift_works_like_dbounce(values: list[float], delay: int) -> None:
     result = run("drift", {"in": values}, {"limit": 0.5, "hold": delay})
     bounced = run("dbounce", {"in": result["outside"]}, {"delay": delay})
     assert result["drifted"].tolist() == bounced["out"].tolist()

@@ -186,7 +186,7 @@ def test_sizes_set_the_number_of_pins_within_bounds() -> None:
     assert ops.start(ops.load("snapshot", type="bit"))["out"].dtype == np.bool_
 
 
-def test_numbered_parameters_are_set_together_or_singly() -> None:
+def test_numbered_parameters_are_set_together_or_individually() -> None:
     sheet = ops.load("score", inputs=3)
     assert ops.start(sheet, settings={"gain": 2, "gain-1": "5"})["gain"].tolist() == [[2.0], [5.0], [2.0]]
 

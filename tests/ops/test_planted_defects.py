@@ -60,8 +60,8 @@ def failed(name: str) -> list[str]:
         ("out + in_", "test_reset_clears_the_state"),
         ("np.where(reset, 1.0, out + in_)", "test_reset_restores_the_initial_state"),
         ("np.where(reset, out * 0.5, out + in_)", "test_reset_clears_the_state"),
-        ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_is_handled_as_the_sheet_states"),
-        ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_sheet_states"),
+        ("np.where(reset, 0.0, out + np.nan_to_num(in_))", "test_nan_is_handled_as_the_data_sheet_states"),
+        ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_data_sheet_states"),
         (
             "np.array([0.0 if r else o + i for r, o, i in zip(reset, out, in_)])",
             "test_many_rows_take_no_more_steps_than_two_rows",

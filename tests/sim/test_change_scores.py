@@ -35,7 +35,7 @@ def figure(scores: ChangeScores, name: str) -> float:
 
 
 def test_latency_runs_from_the_change_to_the_first_right_answer() -> None:
-    # the truth changes on days 2, 5 and 7; the answer is right again on days 3 and 6, and the run ends on day 8
+    # the truth changes on days 2, 5 and 7; the answer follows on days 3 and 6, and the run ends on day 8
     assert figure(story(), "invalidation_latency") == pytest.approx(alone([1.0, 1.0, 1.0], [True, True, False]))
 
 
@@ -76,9 +76,8 @@ def test_contested_and_undecided_scores_count_rivals_above_half() -> None:
 def test_answer_with_fewer_writers_than_its_rival_is_an_echo() -> None:
     scores = story()
     assert figure(scores, "echo_share") == 0.0
-    ints = [
-        np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])
-    ]  # one writer claims 0 three times; two writers claim 1 once each
+    # one writer claims 0 three times; two writers claim 1 once each
+    ints = [np.array(part) for part in ([0, 0, 0, 1, 1], [0] * 5, [0] * 5, [0, 0, 0, 1, 2])]
     scores.add_voices(*ints)
     scores.add(9.0, np.array([[1]]), np.array([[0.0]]), np.array([0.9, 0.1]).reshape(2, 1, 1), believes=True)
     assert figure(scores, "echo_share") == pytest.approx(1 / 9)

@@ -81,7 +81,7 @@ def test_each_distribution_has_the_expected_moments() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_happens_is_true_if_a_uniform_draw_is_below_the_share(share: float) -> None:
+def test_event_happens_if_a_uniform_draw_is_below_the_share(share: float) -> None:
     address: dict[str, Any] = {"rep": np.arange(5)[:, None], "member": np.arange(3), "turn": 2}
     draws = Draws(4, "x")
     np.testing.assert_array_equal(draws.happens(share, "p", **address), draws.uniform("p", **address) < share)

@@ -76,7 +76,7 @@ AT_ONCE = ("tripped", "cleared", "webhook")
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_why_explains_the_causes_of_netlist_events(
+def test_causes_of_netlist_events_are_explained(
     drawn: SearchStrategy[Scenario], unresolved: Unresolved, data: DataObject
 ) -> None:
     run = bench.run(data.draw(drawn).replace(netlist=WIRES, record_every=1))

@@ -227,7 +227,7 @@ def test_netlist_without_signals_has_no_figure(tmp_path: Path) -> None:
         made.plot.signals()
 
 
-def test_why_traces_a_signal_to_its_claim_or_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_signal_is_traced_to_its_claim_or_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     held = ACK.replace("7d", "6d")
     run_ = api.run(parse(scenario(TRIP, held, run="replications = 2"), where="it.toml"))
     tripped = run_.why("alarm.out", t=5, rep=1)
@@ -244,7 +244,7 @@ def test_why_traces_a_signal_to_its_claim_or_input(tmp_path: Path, capsys: pytes
         because(api.run(parse("why = 'x'")), "alarm.out")
 
 
-def test_why_names_the_claims_behind_a_reduced_signal() -> None:
+def test_reduced_signal_is_traced_to_the_claims_behind_it() -> None:
     wires = "loadrt watch names=says domain=writer\nloadrt watch names=enough\nnet best says.in < max(cell-scores-eff)\n"
     wires += "net voices enough.in < sum(says.above)\nnet old enough.level < dec_a3ee-scores-curr\n"
     wires += "addf says tick\naddf enough tick\n"

@@ -59,7 +59,7 @@ def test_banned_values_are_never_released() -> None:
     assert text.filter(pl.col("title").str.ends_with(f" is {word}")).is_empty()
 
 
-def test_verifier_writes_only_at_audits() -> None:
+def test_verifier_writes_only_during_audits() -> None:
     run = bench.run(guarded("audit_every").replace(record="all", replications=4))
     value = run.memory.cells.filter(pl.col("writer") == "reviewers")
     assert value.height > 0

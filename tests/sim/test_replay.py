@@ -212,7 +212,7 @@ def test_crowd_judgement_scores_match_recorded_vectors(contradictions: str, meas
     assert np.mean(accuracy) == pytest.approx(measured, abs=0.01)
 
 
-def test_tie_of_k_values_counts_one_kth_in_every_command(tmp_path: Path) -> None:
+def test_tie_of_k_values_counts_as_one_kth_in_every_command(tmp_path: Path) -> None:
     rows = ["a,o1,red", "b,o1,blue", "a,o2,red", "b,o2,red", "a,o3,red", "b,o3,blue", "c,o3,green"]
     (tmp_path / "claims.csv").write_text("writer,object,value\n" + "\n".join(rows) + "\n")
     (tmp_path / "truth.csv").write_text("object,value\no1,red\no2,red\no3,green\n")

@@ -140,7 +140,7 @@ def beliefs_after(name: str, days: list[Claims], reps: int) -> View:
 @pytest.mark.parametrize("name", LAWS)
 @settings(max_examples=1, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_law_has_the_same_beliefs_alone_and_in_a_batch(name: str, seed: int) -> None:
+def test_beliefs_of_a_law_are_the_same_alone_and_in_a_batch(name: str, seed: int) -> None:
     days = [stream(seed, day) for day in range(DAYS)]
     among = beliefs_after(name, days, REPS)
     for rep in range(REPS):

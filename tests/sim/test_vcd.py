@@ -40,7 +40,7 @@ def read_back(text: str) -> tuple[str, str, dict[str, list[tuple[int, object]]]]
     return comment, unit, changes
 
 
-def test_vcd_contains_every_change(tmp_path: Path) -> None:
+def test_vcd_file_contains_every_change(tmp_path: Path) -> None:
     path = tmp_path / "signals.vcd"
     command = ["run", "scenarios/tripwire.toml", "-o", str(tmp_path / "out"), "--no-plots", "--vcd", str(path)]
     assert main(command) == 0

@@ -111,7 +111,7 @@ def test_reader_never_exceeds_its_number_of_ops(run: Run) -> None:
     assert of(run, "refused").is_empty()
 
 
-def test_why_traces_an_op_to_its_cell(run: Run) -> None:
+def test_written_op_is_traced_to_its_cell(run: Run) -> None:
     for signal, handle in (("-low", "prg_reader"), ("-moved", "prg_drift")):
         flag = of(run, "flagged").filter(pl.col("cause").str.ends_with(signal)).row(0, named=True)
         assert f"from {handle}" in run.why(flag["cause"], t=flag["t"], rep=flag["rep"])
