@@ -75,7 +75,7 @@ def _apart(values: Array, n: Array, tick: float) -> tuple[Array, Array]:
 
 
 def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
-    """Return three least-squares slopes, each over n values ending `skip` before the newest value.
+    """Return three least-squares slopes, each over the last n values before the newest `skip` values.
 
     A slope is 0 if n is less than 2.
     """
@@ -90,7 +90,7 @@ def _slopes(values: Array, n: Array, skip: Array, tick: float) -> Array:
 
 
 def _total(values: Array, many: int, past: int) -> Array:
-    """Return Σ (i − (n − 1)/2) · value over n = `many` values, ending `past` before the newest, added oldest first."""
+    """Return Σ (i − (n − 1)/2) · value, oldest first, over the last n = `many` values before the newest `past` values."""
     first = len(values) - past - many
     total: Array = np.zeros_like(values[0])
     term = np.empty_like(values[0])

@@ -81,7 +81,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "number as an author": (lambda: check_author(cast("Any", 3)), "the writer's name is not text"),
     "edges that are texts": (lambda: admitted(edges=pl.lit(["x"])), "the column has the wrong type"),
     "unknown field of an edge": (lambda: admitted(edges=pl.lit([{"nosuch": 1}])), "an edge has an unknown field"),
-    "text as an embedder": (lambda: embed(NOSUCH, "x"), "the embedder must return a list of numbers"),
+    "text as an embedder": (lambda: embed(NOSUCH, "x"), "the embedder did not return numbers for this text"),
     "unknown lane of a record": (lambda: one_of("nosuch", ("a", "b"), "lane"), "not an allowed value"),
     "negative budget": (lambda: PackBudget(max_tokens=-1), "not a valid count"),
     "response to no calls": (lambda: ops.respond(ops.load("smooth"), "step", {}, calls=0), "calls is out of bounds"),

@@ -93,7 +93,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
-    """Return the text with each `{name}` replaced by the word of that name.
+    """Return the text with each `{name}` replaced by `words[name]`.
 
     Raises `LookupError` for any other field, and `ValueError` for a brace that is not closed.
 

@@ -111,7 +111,7 @@ class UserFormula:
         """
         if not self.allowed:
             hint = "read its source, then use --allow-code or Rules.read(path, allow_code=True)"
-            raise RulesError("this rules file names code that would run", where="rules.formula",
+            raise RulesError("this rules file would run Python code", where="rules.formula",
                              given=self.name, hint=hint)  # fmt: skip
         function = self.function
         if function is None:

@@ -45,7 +45,7 @@ class Judgement:
         return int(any(entry.verdict in {BROKEN, FAILS} for table in tables for entry in table.verdicts))
 
     def rows(self) -> dict[str, Any]:
-        """Return each section's rows: axioms (law, axiom, verdict, witness), duties, and prices per strategy and way."""
+        """Return each section as JSON values: verdicts as a list of rows, and prices as `PriceTable.counts` returns them."""
         tables = {"axioms": self.axioms, "duties": self.duties}
         rows: dict[str, Any] = {name: table.frame.to_dicts() for name, table in tables.items() if table is not None}
         if self.prices is not None:

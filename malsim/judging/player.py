@@ -52,7 +52,7 @@ class Player:
         elif event.do == "peek":
             return self.memory.peek(event.query, self.now, event.limit)
         elif event.do in self.offers:
-            # A memory that offers a call has `perform`.
+            # `Playable` does not declare `perform`, but every memory that offers an optional call has it.
             self.memory.perform(event.do, **{**event.arguments, "now": self.now})  # type: ignore[attr-defined]
         elif event.do == "settle":
             for day in range(SETTLE_TICKS - 1, -1, -1):

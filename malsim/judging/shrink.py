@@ -62,7 +62,7 @@ def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list
 
 
 def smallest_part(rows: list[int], passes: Callable[[list[int]], bool]) -> list[int]:
-    """Return a passing subset of `rows`, in order, from which no single row can be removed.
+    """Return a minimal subset of `rows`, in order, that passes: no single row can be removed.
 
     If at most 16 rows remain, no pair can be removed either. All `rows` together must pass.
 

@@ -72,7 +72,7 @@ class VerdictTable(Generic[V]):
         return next(entry for entry in self.verdicts if (entry.memory, entry.name) == (memory, name))
 
     def counts(self, memory: str) -> str:
-        """Return a text that counts the kept and applicable questions of each kind, and the other verdicts."""
+        """Count held and applicable questions per kind, and other verdicts, as in `axioms kept 20/24, 1 error`."""
         entries = [entry for entry in self.verdicts if entry.memory == memory]
         parts = []
         for kind in self.KINDS:

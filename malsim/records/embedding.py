@@ -49,7 +49,7 @@ def embed(embedder: Embedder, text: str) -> Vector:
     try:
         vector = np.asarray(embedder(text), np.float64)
     except (TypeError, ValueError) as problem:
-        raise UsageError("the embedder must return a list of numbers", where="embedder", given=text) from problem
+        raise UsageError("the embedder did not return numbers for this text", where="embedder", given=text) from problem
     if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
         raise UsageError("the embedder must return a list of finite numbers", where="embedder", given=vector.tolist())
     size = float(np.linalg.norm(vector))

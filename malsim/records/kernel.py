@@ -63,7 +63,7 @@ class RecordStore:
         self.database.close()
 
     def put(self, record: MemoryRecord) -> MemoryRecord:
-        """Store a record and return it. An existing record with the same hash is updated with the new tags and numbers."""
+        """Store a record and return it. An existing record with the same hash gets the new tags, score and prob."""
         now, digest = self.clock(), record.hash
         with self.database.change():
             remove_expired(self.database, digest, "text IS NULL", now)
@@ -193,7 +193,7 @@ class RecordStore:
         return self.database.events(name, after)
 
     def sweep(self) -> list[dict[str, Any]]:
-        """Run one janitor pass and return the records removed: expired ones, and those above a lane's cap."""
+        """Run one janitor pass. Return {id, lane, kind, hash, reason} of each removed record, expired or above a cap."""
         return one_pass(self.database, self.clock(), self.upkeep)
 
     def keep_up(self) -> list[dict[str, Any]]:
@@ -251,7 +251,7 @@ class RecordStore:
 
 
 def blob_cosines(rows: Sequence[Mapping[str, Any]], query: Vector, hint: str) -> NDArray[np.float64]:
-    """Return the cosine similarity of each row's embedding to a query, or 0 for a row without an embedding of this hint."""
+    """Return the cosine similarity of each row's embedding to a query, or 0 if the row has no embedding with this hint."""
     sims, size = np.zeros(len(rows)), 4 * len(query)
     match = (row["embed_hint"] == hint and len(row["embed_blob"] or b"") == size for row in rows)
     comparable = [index for index, matches in enumerate(match) if matches]

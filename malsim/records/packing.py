@@ -105,7 +105,7 @@ class Pack:
 
 
 def greedy(candidates: Sequence[Decision], budget: PackBudget, tokens: int) -> list[Decision]:
-    """Pack each candidate in order if its kind's cap and the remaining tokens allow. This is the default packer."""
+    """Pack candidates in order, dropping those beyond their kind's cap or the tokens left. This is the default packer."""
     counts, decisions = Counter[str](), list[Decision]()
     for item in candidates:
         if counts[item.kind] >= budget.per_kind_caps.get(item.kind, len(candidates)):
@@ -148,7 +148,7 @@ def fill(
     kinds = Counter(item.kind for item in inside)
     over = [kind for kind, most in budget.per_kind_caps.items() if kinds[kind] > most]
     if pack.tokens > budget.max_tokens or over:
-        raise UsageError("the packer exceeded the token budget", where="packer", given=over or pack.tokens)
+        raise UsageError("the packer exceeded the token budget or a cap", where="packer", given=over or pack.tokens)
     return pack
 
 

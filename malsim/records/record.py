@@ -90,7 +90,7 @@ class MemoryRecord:
         return f"{self.key} {self.value if isinstance(self.value, str) else canonical(self.value)}"
 
     def merged(self, later: MemoryRecord, now: int) -> MemoryRecord:
-        """Return this record merged with a later, equal one: tags of both, the later numbers if present, updated now."""
+        """Return this record updated from a later, equal record: tags added, score and probability replaced if given."""
         return replace(
             self, tags=union(self.tags, later.tags), updated=max(now, self.updated or 0),
             score=self.score if later.score is None else later.score, prob=self.prob if later.prob is None else later.prob,
@@ -162,7 +162,7 @@ class OverlayItem:
         return bool(self.extra.get("pin"))
 
     def merged(self, later: OverlayItem, now: int) -> OverlayItem:
-        """Return this item merged with a later, equal one: its own creation time, but the later trust and extras."""
+        """Return this item updated from a later, equal item: trust replaced; keywords, entities and extras added."""
         return replace(
             self, trust=later.trust, keywords=union(self.keywords, later.keywords),
             updated=max(now, self.updated or 0),

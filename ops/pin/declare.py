@@ -120,7 +120,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Tick:
-    """Tick length in the op's unit of time. An op that declares a tick runs by the clock."""
+    """Tick length in the op's unit of time, declared by an op that depends on elapsed time instead of counting calls."""
 
     unit: Literal["ms", "d"]
     meaning: str = "length of the tick"

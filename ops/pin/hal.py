@@ -98,13 +98,13 @@ class Instance:
         return pin
 
     def _whole_nanoseconds(self, pin: str, value: float) -> float:
-        """Convert seconds to whole nanoseconds like HAL, which truncates the whole seconds and the fraction separately."""
+        """Convert seconds to nanoseconds for a component that counts them. Like HAL, truncate seconds and fraction apart."""
         if not self.component.counts or not is_time(self.sheet.slots[pin].pin.unit):
             return value
         return int(value) * 1e9 + int((value - int(value)) * 1e9)
 
     def with_choices(self) -> Instance:
-        """Return the instance with all pins set that depend on the values in `word_values`."""
+        """Return the instance after setting all pins that depend on `word_values`."""
         op, settings = self.component.choose(self.word_values)
         if op != self.sheet.name:
             raise OpError("this setting needs another op", where=self.component.name, given=self.sheet.name, allowed=op)

@@ -76,7 +76,7 @@ def _hint(name: str) -> str:
     if component := words().get(name.replace("-", "_")):
         return f"LinuxCNC's {component.name} is {component.op} here"
     near = get_close_matches(name, names(), n=3)
-    return f"did you mean {' or '.join(near)}?" if near else "malsim op lists them"
+    return f"did you mean {' or '.join(near)}?" if near else "run `malsim op` to list them"
 
 
 def _sheet(name: str) -> Sheet:

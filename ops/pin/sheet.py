@@ -99,7 +99,7 @@ class Sheet:
         return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:
-        """Return the length of a tick such as `10min` in the op's unit of time, or 0 for an op that runs by the call."""
+        """Return the length of a tick such as `10min` in the op's unit of time, or 0 for an op that declares no tick."""
         if self.tick is None:
             return 0.0
         return convert(number(tick, unit="ms", where="tick"), given="ms", to=self.tick.unit)

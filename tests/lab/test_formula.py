@@ -70,7 +70,7 @@ def test_tuned_formula_runs_elsewhere_only_with_consent(tmp_path: Path, capsys: 
     file.unlink()
     run = ["run", str(DISPUTE), "--rules", str(rules), "--no-plots", "-o", str(tmp_path / "out")]
     assert main(run) == 2
-    assert "names code that would run" in capsys.readouterr().err
+    assert "would run Python code" in capsys.readouterr().err
     assert main([*run, "--allow-code"]) == 0
     read = Rules.read(rules, allow_code=True).effective
     assert isinstance(read, UserFormula)

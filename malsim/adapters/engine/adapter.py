@@ -125,4 +125,4 @@ class Adapter:
         """Raise `UsageError` if the adapter's code may not be run."""
         if not self.allowed:
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
-            raise UsageError("this scenario names code that would run", where=where, given=self.name, hint=hint)
+            raise UsageError("this scenario would run Python code", where=where, given=self.name, hint=hint)

@@ -12,7 +12,7 @@ IS_UTF16 = "the text is UTF-16, not UTF-8"
 
 
 def is_utf16(head: bytes) -> bool:
-    """Return whether the bytes start with a UTF-16 byte order mark or with a two-byte character."""
+    """Return whether the bytes start with a UTF-16 byte order mark, or with an ASCII character encoded in UTF-16."""
     return head.startswith(_OTHERS) or head[:2].count(0) == 1
 
 

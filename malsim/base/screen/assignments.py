@@ -69,8 +69,8 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", "xxx"}
-SHORT_SECRET, LEAST_MIXED = 8, 3  # minimum length, and minimum number of character classes
-# part of a harmless key, such as that of a cache entry, row or bucket
+SHORT_SECRET, LEAST_MIXED = 8, 3  # minimum length and number of character classes of a short secret
+# a value made only of such pieces is a harmless key, such as `user:42` in a cache
 _PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")
 
 
@@ -177,7 +177,7 @@ _PARTS = re.compile(r"[^A-Za-z0-9ñ]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z
 
 
 def name_kind(name: str) -> Literal["password", "secret", "key"] | None:
-    """Return whether the last words of a name denote a password, a secret or a key; None for other names.
+    """Classify a name by its last words as a password, a secret or a key. Return None for other names.
 
     >>> [name_kind(name) for name in ("DB_PASSWORD", "clientSecret", "cache_key", "passwordLength", "compass", "api-key")]
     ['password', 'secret', 'key', None, None, 'secret']

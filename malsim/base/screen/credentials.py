@@ -55,7 +55,7 @@ IDENTIFIER = r"^(?:[0-9a-f]{1,40}|[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-
 
 
 class Credential(NamedTuple):
-    """Credential found in a text: its kind, and the start and end of its position."""
+    """Credential found in a text: its kind, and its start and end offsets."""
 
     kind: str
     start: int
@@ -64,7 +64,7 @@ class Credential(NamedTuple):
 
 @cache
 def formats() -> dict[str, tuple[str, re.Pattern[str], str]]:
-    """Map each kind of credential to a lower-case word in all its credentials, its pattern, and a made-up example."""
+    """Map each kind of credential to a lower-case word that all of that kind contain, a pattern, and a made-up example."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
     return {kind: (word.lower(), re.compile(pattern, re.ASCII), text) for kind, (word, pattern, _, text) in rows.items()}
 

@@ -83,7 +83,7 @@ class Calendar(Axiom):
 
 
 class HalfLifeHalves(Axiom):
-    """A score falls halfway to its final level within one declared half-life.
+    """After one declared half-life, a score has fallen halfway to its final level.
 
     Does not apply to a memory that declares no half-life.
     """

@@ -116,7 +116,7 @@ class Names(Axiom):
     """Renaming writers, objects and values changes no score."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about two objects, some of them simultaneous, or draw a whole story (see `Pick.story`)."""
+        """Draw claims about two objects, some of them simultaneous, or draw a story (see `Pick.story`)."""
         if pick.by_turns((False, False, True)):
             story = pick.story()
             return [*story, Event(story[-1].t + 1.0, "peek")]
@@ -130,7 +130,7 @@ class Names(Axiom):
         if not is_stream(events, "write"):
             return None
         plain = last(subject, events)
-        by_text = any(item.get("read") for item in plain.items)  # similar values in texts are indistinguishable
+        by_text = any(item.get("read") for item in plain.items)  # values read from texts may be confused if similar
         for names in OTHERS[:PERMUTED] if by_text else OTHERS:
             used = {name for event in events for name in (event.object, event.value, event.writer)}
             if not used & {*names}:

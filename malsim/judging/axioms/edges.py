@@ -15,7 +15,7 @@ TICKS = 100
 
 
 class DerivedFalls(Axiom):
-    """A derived claim loses score when its source is refuted."""
+    """A derived claim's score falls when its source is refuted."""
 
     requires = "edges"
 
@@ -42,7 +42,7 @@ class DerivedFalls(Axiom):
 
 
 class EdgeTarget(Axiom):
-    """A contradiction lowers only the claim that it targets, and lowers nothing if that claim does not exist."""
+    """A contradiction lowers only the score of the claim that it targets, and no score if that claim does not exist."""
 
     requires = "edges"
 
@@ -75,7 +75,7 @@ class EdgeTarget(Axiom):
 
 
 class LoopPolarity(Axiom):
-    """Contradicting a claim's attacker does not lower the claim."""
+    """Contradicting a claim's attacker does not lower the claim's score."""
 
     requires = "edges"
 
@@ -192,7 +192,7 @@ class Settling(Axiom):
 
 
 class Superseded(Axiom):
-    """A superseded value does not lead until all writers claim it again, and a superseded challenge lowers nothing."""
+    """A superseded value does not lead until all writers claim it again, and a superseded challenge lowers no score."""
 
     requires = "edges"
 

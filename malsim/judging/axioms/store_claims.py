@@ -34,7 +34,7 @@ def histories(path: str | Path) -> dict[str, list[Event]]:
         .with_columns(claimed=pl.coalesce(pl.col("value").cast(pl.String), "title", "body"))
         .filter(pl.col("claimed").is_not_null())
         .with_row_index("number")
-        .with_columns(day=pl.coalesce("created", pl.col("number").cast(pl.Float64)))  # an undated store has only an order
+        .with_columns(day=pl.coalesce("created", pl.col("number").cast(pl.Float64)))  # undated claims are a day apart
         .sort("day", maintain_order=True)
         .select("day", "about", "claimed", "writer", pl.col("stated").fill_nan(None).fill_null(UNSTATED))
     )

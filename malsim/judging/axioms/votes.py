@@ -9,17 +9,17 @@ from malsim.judging.axioms.engine.compare import in_order, is_stream, last, lead
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo, then times in days
+MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo; the others are in days
 SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # (shortest, longest) gap between claims, in days
 FORMER = "CDE"
 SPREAD = 0.1  # longest time between writers' claims of the same value, in days
 
 
 class EchoIndependence(Axiom):
-    """A writer's repeated value does not outscore a value with two writers, or one claimed before and after the echo."""
+    """A value repeated by one writer does not outscore a value claimed by two others, or by another before and after."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw an honest writer's claims before and after an echo of a day or several weeks, or two writers and an echo."""
+        """Draw repeats of B by one writer, either between two claims of A by another or after claims of A by two others."""
         kind, count = pick.by_turns(("again", "two", "between", "weeks")), pick.count(1, MOST)
         gap = DAY * pick.share() / (count + 4) if kind in ("two", "between") else pick.time(*SPANS[kind])
         order = {"two": "AC" + "B" * count, "between": "BAC" + "B" * count}.get(kind, "A" + "B" * count + "A")
@@ -77,7 +77,7 @@ class LongHistory(Axiom):
     """Old claims that have since been replaced do not change which value leads."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw one or many rounds of earlier values by the writers who then claim A or, later, B."""
+        """Draw one or more rounds of former values, then a claim of A by one writer and later claims of B by the others."""
         rounds, gap = pick.by_turns(((1, 400.0), (12, 3.0), (3, 100.0), (1, 200.0)))
         writers = ("ann", "bob", "cid")[: pick.by_turns((2, 2, 3))]
         former = [
@@ -106,7 +106,7 @@ class LongHistory(Axiom):
 
 
 class Outvoted(Axiom):
-    """A value that is claimed later and by more writers than its rivals leads."""
+    """A value leads if it was claimed later and by more writers than its rivals."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw claims of A or of different values by some writers, then claims of B by more writers, and finally a tick."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Count:
-    """Minimum steps to doubt and to a changed answer (None if not reached), and the stream that changes the answer."""
+    """Minimum numbers of steps to doubt and to a changed answer (None: not reached), and the stream that changes it."""
 
     doubt: int | None
     price: int | None
@@ -27,7 +27,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Price:
-    """Cost of changing a memory's answer: counts per strategy of a liar, and per way of correcting it with the truth.
+    """Cost of changing a memory's answer, per strategy of a liar and per way in which honest writers correct the answer.
 
     A price is None if it is above `most` steps; scores that differ by at most `tolerance` count as equal.
     """
@@ -92,7 +92,7 @@ class PriceTable:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Prices with a row per memory: doubt, lie (claims), identities, days, truth (claims), gap (null: above `most`)."""
+        """Prices per memory: doubt, lie (claims), identities, days, truth (claims) and gap. Null means not reached."""
         fields = {
             "memory": ("memory", pl.String), "doubt": ("doubt_claims", pl.Int64), "lie": ("lie_claims", pl.Int64),
             "identities": ("lie_identities", pl.Int64), "days": ("lie_days", pl.Float64),
@@ -135,7 +135,7 @@ class PriceTable:
 
 
 def price_cells(price: Price) -> list[str]:
-    """Return one table row as texts: doubt/price per strategy and way, then the lowest numbers; `-` means not reached."""
+    """Return a memory's table row: doubt/price per strategy and way, then lie, identities, truth, gap (`-`: not reached)."""
     counts = [*price.lie.values(), *price.truth.values()]
     least = (price.lie_claims, price.lie_identities, price.truth_claims, price.gap)
     return [*(f"{_number(count.doubt)}/{_number(count.price)}" for count in counts), *map(_number, least)]

@@ -59,7 +59,7 @@ def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = 
 
 
 class Stage:
-    """Memory against which a world's past was played. A stream that extends the previous stream continues from its state.
+    """Memory against which a world's past was played. A law resumes from a snapshot if a stream extends the previous one.
 
     Raises `UsageError` for a memory that never answers the truth before the lie begins.
     """
@@ -92,7 +92,7 @@ class Stage:
         return looks
 
     def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
-        """Add steps until the lie leads, and count the steps to doubt and to the changed answer."""
+        """Add steps until the lie leads. Return the numbers of steps to doubt and to the changed answer."""
         doubt: int | None = None
         for n in range(1, self._world.most + 1):
             events = steps(self._world, n)
@@ -130,7 +130,7 @@ class Stage:
 
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
-    """Return one memory's prices in one world for the given strategies and ways (default: usual strategies, all ways)."""
+    """Return a memory's prices in one world. The defaults are the strategies `USUAL` and all ways of correcting."""
     subject = measured(subject)
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}

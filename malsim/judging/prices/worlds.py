@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 OTHERS = tuple(f"o{number}" for number in range(1, 7))
-DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # all in days
+DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # lengths and offsets in days
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class ClaimWorld:
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
 
     def own(self, n: int) -> list[tuple[str, str]]:
-        """Return n (object, value) facts that only a liar claims. If values are shared, the value is the truth about x."""
+        """Return n (object, value) facts that only a liar claims. If objects share their values, each value is `truth`."""
         return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
@@ -155,7 +155,7 @@ def _reads(world: ClaimWorld, n: int) -> list[Event]:
 
 
 def _truth(world: ClaimWorld, n: int, *, relation: str = "", in_turn: bool = True) -> list[Event]:
-    """Return n claims of the `lie` value by honest writers, in turn or all by one, who correct their earlier answer."""
+    """Return n corrections by honest writers, in turn or all by the first: claims of `lie`, which is now the truth."""
     edges, writers = (((relation, world.truth),) if relation else ()), world.honest if in_turn else world.honest[:1]
     turns = [(_time(world, step), writers[step % len(writers)]) for step in range(n)]
     return [world.says(t, writer, world.lie, *edges, stated=world.stated) for t, writer in turns]

@@ -55,7 +55,7 @@ def without(events: Sequence[Event], *omit: Event) -> list[Event]:
 
 
 def keeps_clock(events: Sequence[Event], rest: Sequence[Event]) -> bool:
-    """Return whether every event in `rest` is played on the same day alone as within `events`."""
+    """Return whether each event in `rest` is played on the same day with and without the other `events`."""
     whole, alone = (
         dict(zip(map(id, part), accumulate((event.t for event in part), max), strict=True)) for part in (events, rest)
     )

@@ -140,7 +140,7 @@ def _values(events: Sequence[Event]) -> list[str]:
 
 
 def looked(items: Iterable[Item], values: Sequence[str] = VALUES, *, answer: tuple[Item, ...] | None = None) -> PeekResult:
-    """Build a peek result from the active items that have one of the given values, and from the answer to the last read."""
+    """Build a peek result from the active items with a value (stated, or read from the text) and the last read's answer."""
     return PeekResult(tuple(_valued((item for item in items if item.get("active", True)), values)), answer)
 
 

@@ -32,7 +32,7 @@ class BelieflessError(Exception):
 
 @dataclass(frozen=True)
 class Look:
-    """Result of one inspection of a memory: its step, whether it shows the wanted result, and the text that was shown."""
+    """Result of one inspection: the step, whether the memory showed the wanted result, and what the memory showed."""
 
     step: Step
     holds: bool

@@ -166,8 +166,7 @@ def step_table(steps: Sequence[Step]) -> str:
 def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
     """Return a duty cell's plot with random names.
 
-    Cases after case 0 also have random gaps and unrelated claims, sorted by day. Cases after case 0 also have random gaps
-    and unrelated claims, sorted by day.
+    Cases after case 0 also have random gaps and unrelated claims, sorted by day.
     """
     played, pick = list(cell.steps), picks(seed, f"conformance {cell.name}", case)
     if case:
@@ -182,7 +181,7 @@ def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case:
 
 
 def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
-    """Draw a new day for each day in the plot, leaving room for daily ticks before background jobs."""
+    """Draw a new day for each day in the plot, leaving room before `settle` for the daily ticks that may replace it."""
     old = sorted({day for step in steps for day in step.days})
     new = [old[0]]
     for _, day in pairwise(old):

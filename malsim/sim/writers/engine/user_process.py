@@ -49,7 +49,7 @@ class UserProcess:
     def load(self) -> Callable[..., Any]:
         """Return the function. Raise `UsageError` if the code may not be run, or `AdapterError` if it does not exist."""
         if not self.allowed:
-            problem, where = "this scenario names code that would run", f"process {self.name}"
+            problem, where = "this scenario would run Python code", f"process {self.name}"
             hint = "read that code, then add --allow-code (malsim run, test, compare), or run it from Python"
             raise UsageError(problem, where=where, given=self.run, hint=hint)
         if self.function:
