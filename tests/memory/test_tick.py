@@ -198,12 +198,12 @@ def test_pinning_freezes_currency_without_refreshing_it() -> None:
     assert tick(pinned, 100.0, Rules(pinned_currency="c0")).cells["currency"][0] == 1.0
 
 
-def test_user_formula_is_used_and_clipped_to_its_bounds() -> None:
+def test_user_formula_is_used_and_must_stay_within_bounds() -> None:
     memory, _ = admit(Memory.empty(), [claim("obs_aaaa", 0.8)])
     halved = Rules(effective=lambda stated, _c, _s, _h: stated / 2)
     assert tick(memory, 1.0, halved).cells["effective"][0] == 0.4
     for bad in (lambda stated, *_: stated + 1, lambda stated, *_: stated * np.nan, lambda *_: np.ones(2)):
-        with pytest.raises(RulesError, match="one value in"):
+        with pytest.raises(RulesError, match="one value from 0 to 1"):
             tick(memory, 1.0, Rules(effective=bad))
 
 
