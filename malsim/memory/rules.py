@@ -214,8 +214,7 @@ class Rules:
         """Read rules from a preset's name, a TOML file's `[rules]` (a formula needs `allow_code`), or `FILE.py:NAME`."""
         if source in PRESETS or ".py:" in str(source):
             return cls(effective=UserFormula.load(str(source))) if ".py:" in str(source) else cls.of({"preset": source})
-        path = Path(source)
-        if not path.is_file():
+        if not (path := Path(source)).is_file():
             allowed = f"{', '.join(PRESETS)}, FILE.toml, FILE.py:NAME"
             raise RulesError("no such preset or file", given=str(source), allowed=allowed)
         text = read_text(path, refused=RulesError)

@@ -62,7 +62,7 @@ class Database:
         self.where = str(path)
         self._depth = 0
         on_disk = self.where != IN_MEMORY
-        with OPENING:  # prevents a second opening by this process from dropping the file's locks
+        with OPENING:  # a second opening by this process would drop the file's locks
             if on_disk:
                 check_header(Path(self.where), APPLICATION, VERSION, what="database of records")
             with refusing_file(self.where):

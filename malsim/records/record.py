@@ -144,7 +144,7 @@ class OverlayItem:
             _texts(self.links[one_of(name, ("parents", "children"), "links")], f"links.{name}")
 
     def _settle_lane(self) -> None:
-        """Set a missing lane from `extra`, then derive a missing lane or durability from each other."""
+        """Set a missing lane from `extra`, then derive a missing durability from the lane, or the lane from durability."""
         named = self.extra.get("lane") if isinstance(self.extra, dict) and not self.lane else None
         lane = self.lane if named is None else one_of(named, tuple(LANES), "extra.lane")
         durability = one_of(self.durability or LANES.get(lane, "long"), DURABILITIES, "durability")

@@ -1,4 +1,4 @@
-"""Declarations in the module of an op: `In`, `Out`, `Param`, `Size` and `Tick`."""
+"""Declarations in an op's module: `In`, `Out`, `Param`, `Size` and `Tick`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Pin:
 
     @property
     def first(self) -> float | bool:
-        """Start value as a number in the unit of the pin."""
+        """Start value as a number in the pin's unit."""
         if isinstance(self.start, str):
             return number(self.start, unit=self.unit, where="start")
         return 0.0 if self.start is None else self.start

@@ -79,7 +79,7 @@ class Sheet:
 
     @cached_property
     def takes(self) -> tuple[str, ...]:
-        """Python names of the arguments of the function: inputs, then state, then parameters."""
+        """Python names of the function's arguments: inputs, then state, then parameters."""
         return (*self.ins, *self.state, *self.params)
 
     @cached_property
@@ -95,7 +95,7 @@ class Sheet:
         return slots
 
     def count(self, pin: Pin) -> int:
-        """Return the number of pins of a family in the loaded op, or 0 for a single pin."""
+        """Return the number of pins in a family of the loaded op, or 0 for a single pin."""
         return self.counts[size_name(pin)] if pin.many else 0
 
     def length(self, tick: object) -> float:

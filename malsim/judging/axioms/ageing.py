@@ -40,7 +40,7 @@ class Cadence(Axiom):
             for index in range(pick.count(1, 3))
         ]
         if pick.by_turns((False, False, True)):
-            # The effect of a read may depend on the preceding tick.
+            # Reads are left out because their effect may depend on the preceding tick.
             story = [event for event in pick.story() if event.do != "read"]
             return [*story, Event(story[-1].t + 1.0, "tick"), Event(story[-1].t + 1.0, "peek")]
         period, count = pick.by_turns(((pick.time(0.05, 14.0), pick.count(2, 8)), (10.0, 12), (0.15, 5), (1.0, 40)))

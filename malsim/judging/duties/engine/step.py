@@ -153,7 +153,7 @@ def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
 
 
 def twin(step: Step) -> Step:
-    """Return a copy of the step marked as a twin. A duty cell counts only if its twins hold."""
+    """Return a copy of the step marked as a twin: an inspection that must hold, or the cell's verdict is vacuous."""
     return replace(step, twin=True)
 
 
