@@ -1,4 +1,4 @@
-"""Hypothesis profiles, and selection of quick and nightly tests.
+"""Hypothesis profiles and the selection of quick and nightly tests.
 
 Hypothesis draws the same examples in each run; HYPOTHESIS_PROFILE=whole or search draws more. A test is quick unless
 `slow.txt` lists it: `pytest -m quick`. `pytest --note-slow` writes that list. A push runs only a sample of the cases of
@@ -35,22 +35,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def name_of(nodeid: str) -> str:
-    """Return a test's name without its parameters, or a scenario's file name, as a scenario's checks share one run.
+    """Return a test's name without its parameters, or the file's name if the test is a check in a scenario file.
 
-    Otherwise the first check of a file would carry the run, and the next one if the first were left out.
+    All checks in a scenario file share one run, so leaving out a single check would save no time.
     """
     file, _, _ = nodeid.partition("::")
     return file if file.endswith(".toml") else nodeid.partition("[")[0]
 
 
 def listed(path: Path) -> dict[str, int]:
-    """Read a list of tests. A number n after a name keeps every nth case; names without a number keep no case."""
+    """Read a list of tests as {name: n}. Every nth case of a test is kept, or no case if n is 0."""
     lines = (line.partition("#")[0].split() for line in path.read_text(encoding="utf-8").splitlines())
     return {words[0]: int(words[1]) if words[1:] else 0 for words in lines if words}
 
 
 def put_off(items: list[pytest.Item], tests: dict[str, int]) -> set[pytest.Item]:
-    """Return the test cases to leave out according to a list."""
+    """Return the test cases that a list excludes."""
     cases: Counter[str] = Counter()
     left_out = set()
     for item in items:
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Record a test's duration including its fixtures."""
+    """Record each test's duration, including its fixtures."""
     if report.when != "teardown":
         _SECONDS[name_of(report.nodeid)].append(report.duration)
 

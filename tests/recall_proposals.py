@@ -1,4 +1,4 @@
-"""Conversion of Recall's write proposals to claims, for replaying recorded vectors. Issues have Recall's paths."""
+"""Conversion of Recall's write proposals to claims, for replaying recorded vectors. Issue paths are those of Recall."""
 
 from __future__ import annotations
 

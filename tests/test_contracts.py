@@ -39,7 +39,7 @@ MACHINE = re.compile(rf"(?<![\w.~-])/(?:{PLACES}|(?:home|Users)/[a-z])\b")
 
 @cache
 def tracked() -> tuple[Path, ...]:
-    """Return the project's files, including new files that are not committed yet but not ignored files."""
+    """Return all project files that Git does not ignore."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
     return tuple(ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file())

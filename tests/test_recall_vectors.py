@@ -136,7 +136,7 @@ def moment(step: dict[str, Any]) -> float:
 
 
 class Replay:
-    """Memory under Recall's preset to which a vector file's steps are applied."""
+    """Replay of a vector file's steps in a memory under Recall's preset."""
 
     def __init__(self, gate: Gate, *, derived: bool = False) -> None:
         self.gate, self.rules, self.derived = gate, Rules.recall_v5(gate=gate), derived

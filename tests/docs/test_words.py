@@ -1,4 +1,4 @@
-"""Tests that no file uses a word that words.toml replaces, and that each page begins with a command to try."""
+"""Tests that no file contains a word banned by words.toml, and that each page begins with a command to try."""
 
 from __future__ import annotations
 

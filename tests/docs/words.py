@@ -106,7 +106,7 @@ def python_texts(source: str, *, of_tests: bool = False) -> Iterator[Text]:
 
 
 def notebook_texts(source: str) -> Iterator[Text]:
-    """Yield a notebook's Markdown cells and code comments. The line of each text is its cell's number."""
+    """Yield a notebook's Markdown cells and code comments. A text's line number is its cell's number."""
     for number, cell in enumerate(json.loads(source)["cells"], 1):
         written = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -136,7 +136,7 @@ def wrong_phrases(text: Text) -> Iterator[tuple[int, str]]:
 
 
 def wrong(text: Text) -> Iterator[tuple[int, str]]:
-    """Yield the line number and violated rule of each fault in a text."""
+    """Yield (line number, violated rule) for each fault in a text."""
     if text.kind == "name":
         if text.words.strip("_") in RULES["names"]["not"]:
             yield text.line, f"variable {text.words!r}: name it by {RULES['names']['write']}"

@@ -23,7 +23,7 @@ PLAIN = Rules(calibration="none", edge_weight_max=10.0)
 
 
 def graph(stated: Iterable[float], edges: list[tuple[int, int, float]], rules: Rules = PLAIN) -> Memory:
-    """Return a memory with one claim per writer. Edges are (source, target, weight); negative weights contradict."""
+    """Return a memory with one claim per writer. Edges are (source, target, weight); negative weights mean contradiction."""
     worths = list(stated)
     numbers = range(len(worths))
     claims = pl.DataFrame({

@@ -1,4 +1,4 @@
-"""Tests for cures of an oscillating loop, with stability margins and frequency responses compared with python-control."""
+"""Tests for cures of oscillating loops, with margins and responses compared with python-control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that lifetimes with another law than the exponential are rejected, and that the interval covers their mean."""
+"""Tests that non-exponential lifetimes are rejected and that the interval covers their mean."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ class Paper:
 
 
 def worth_and_claims(point: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the three targets' confidence at each turn, shape (3, turns), and mal's number of claims up to each turn.
+    """Return the targets' confidence, shape (3, turns), and the number of claims by writer `mal` up to each turn.
 
     A claim counts in full in its turn and loses a fifth of its weight in each later turn.
     """

@@ -1,4 +1,4 @@
-"""Tests for user-defined formulas: they are plotted, run, tuned and written, and run elsewhere only with consent."""
+"""Tests for user-defined formulas: plotting, running, tuning, writing, and consent before running elsewhere."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_script_and_prompt_print_the_same(name: str, tmp_path: Path) -> None:
+def test_script_and_prompt_print_the_same_output(name: str, tmp_path: Path) -> None:
     path = tmp_path / "script.hal"
     path.write_text(HEAD + COMMANDS[name], encoding="utf-8")
     script = Console(open_session(None), stdout=(printed := io.StringIO()))

@@ -175,7 +175,7 @@ def test_superseded_cell_is_found_and_cured_by_a_rule() -> None:
     assert main(["test", "one.toml", "--set", "rules.supersede_by=own"]) == 0
 
 
-def test_store_is_read_on_a_given_day() -> None:
+def test_store_state_on_a_given_day_is_used() -> None:
     late = _dispute(6) | {"t": 7.5}
     text = _new("one.toml", "--from", _store(_dispute(1), late), "--cell", "dec_a3ee", "--at", "5")
     assert "obs_bb06" not in text

@@ -40,7 +40,7 @@ def test_intervals_stay_within_bounds_around_the_mean(*, values: list[float], ot
 
 
 def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str, ...] = ()) -> dict[str, float]:
-    """Return each metric's coverage by intervals of `size` replications. Metrics with rare outliers are left out."""
+    """Return the share of intervals of `size` replications that contain the mean, for metrics without rare outliers."""
     scenario = scenario_of(f"scenarios/{name}.toml").replace(law=law, seed=SEED, record="bands", replications=size * blocks)
     return {
         metric: _held(sample, size)
@@ -50,7 +50,6 @@ def coverage(name: str, law: str, *, size: int, blocks: int, metrics: tuple[str,
 
 
 def _block(sample: Measurement, rows: Ints) -> Measurement:
-    """Return the measurement restricted to the replications in `rows`."""
     changes: dict[str, Any] = {"each": sample.each[rows]}
     if isinstance(sample, CalibrationErrors):
         changes |= {"gaps": sample.gaps[rows], "counts": sample.counts[rows]}
@@ -76,14 +75,14 @@ def _rare(values: Array, size: int) -> bool:
     return bool((apart & (shift > 0.1 * values.std() / np.sqrt(size))).any())
 
 
-def test_metric_with_a_frequent_value_is_covered() -> None:
+def test_intervals_cover_a_metric_with_a_frequent_value() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
     # values are distributed like the Brier scores of the law `records`
     values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))
     assert _held(Measurement(values, metric_bounds("brier")), 8) >= LEAST
 
 
-def test_accuracy_is_covered_with_few_and_many_replications() -> None:
+def test_intervals_cover_accuracy_for_few_and_many_replications() -> None:
     scenario = scenario_of("scenarios/poisoner.toml").replace(law="majority", seed=SEED, record="bands", replications=400)
     values = by_replication(bench.run(scenario))["accuracy"]
     for size in (8, 40):
@@ -92,7 +91,7 @@ def test_accuracy_is_covered_with_few_and_many_replications() -> None:
         assert held >= LEAST, size
 
 
-def test_sample_of_metrics_is_covered() -> None:
+def test_intervals_cover_a_sample_of_metrics() -> None:
     held = coverage("poisoner", "last_write", size=8, blocks=60, metrics=("accuracy", "answered", "stale_acted", "harm"))
     assert len(held) >= 3
     assert min(held.values()) >= 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / 60)  # three standard errors below 95 %
@@ -102,12 +101,12 @@ def test_sample_of_metrics_is_covered() -> None:
 @pytest.mark.parametrize("size", [8, 20, 40])
 @pytest.mark.parametrize("law", ["mal", "records", "majority", "last_write", "truthfinder", "crh"])
 @pytest.mark.parametrize("name", ["poisoner", "weekend"])
-def test_every_metric_is_covered(name: str, law: str, size: int) -> None:
+def test_intervals_cover_every_metric(name: str, law: str, size: int) -> None:
     held = coverage(name, law, size=size, blocks=400)
     assert {metric for metric, share in held.items() if share < LEAST} == NOT_COVERED.get((name, law, size), set()), held
 
 
-def test_constant_sample_allows_for_unseen_rare_events() -> None:
+def test_interval_of_constant_sample_allows_for_rare_events() -> None:
     mean, low, high = mean_interval(np.ones(8), SHARE)
     assert (mean, high) == (1.0, 1.0)
     assert low == pytest.approx(0.025 ** (1 / 8))

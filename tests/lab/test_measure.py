@@ -153,7 +153,7 @@ def brute(series: np.ndarray[Any, np.dtype[np.float64]]) -> int:
 
 
 @given(st.integers(20, 90), st.integers(0, 30), st.floats(-50.0, 50.0), st.integers(0, 2**32))
-def test_warm_up_is_cut_by_the_definition_of_mser5(length: int, ramp: int, height: float, seed: int) -> None:
+def test_warm_up_matches_the_definition_of_mser5(length: int, ramp: int, height: float, seed: int) -> None:
     series = np.random.default_rng(seed).normal(size=length)
     series[:ramp] += height * (1.0 - np.arange(min(ramp, length)) / max(ramp, 1))
     result = int(mser5(series))

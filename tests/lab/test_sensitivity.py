@@ -148,7 +148,7 @@ def planted(run: Run) -> NDArray[np.float64]:
     return result
 
 
-def test_planted_product_is_found(empty: ms.Scenario) -> None:
+def test_planted_interaction_is_found(empty: ms.Scenario) -> None:
     space = dict.fromkeys(("rules.support_ceiling", "rules.challenge_ceiling"), (0.05, 0.95))
     space |= {"rules.damping": (0.5, 1.0), "rules.stale_below": (0.1, 0.9)}
     result = ms.sensitivity(empty, space, metric=planted, points=16, progress=False)

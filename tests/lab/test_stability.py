@@ -105,7 +105,7 @@ def test_superseded_cells_are_not_part_of_a_loop(case: tuple[Memory, Rules]) -> 
 
 
 def cliques() -> tuple[Memory, NDArray[np.int64], list[tuple[int, float, float]]]:
-    """Return one graph with a clique per case (to run all cases in one tick), each cell's case index, and the cases."""
+    """Return a memory with a clique per case (to test all cases in one tick), each cell's case index, and the cases."""
     cases = [(n, stated, w) for n in range(2, 13) for stated in (0.2, 0.4, 0.6, 0.8, 1.0) for w in (0.5, 0.75, 1.0, 2.0)]
     sizes = np.array([n for n, _, _ in cases])
     edges = [edge for (n, _, w), end in zip(cases, sizes.cumsum(), strict=True) for edge in clique(n, w, first=int(end) - n)]
@@ -137,7 +137,7 @@ def test_critical_ceilings_of_cliques_match_bisection() -> None:
 @pytest.mark.parametrize("size", [2, 5, *(pytest.param(size, marks=pytest.mark.nightly) for size in (3, 8, 12))])
 @pytest.mark.parametrize("stated", [0.2, 0.6, 1.0])
 @pytest.mark.parametrize("weight", [0.5, 1.0, 3.0])
-def test_critical_ceiling_of_a_clique_has_a_closed_form(size: int, stated: float, weight: float) -> None:
+def test_critical_ceiling_of_a_clique_matches_the_closed_form(size: int, stated: float, weight: float) -> None:
     result = ms.stability(graph(np.full(size, stated), clique(size, weight)), PLAIN)
     expected = closed_form(size, stated, weight)
     if expected > 2.0:
@@ -197,7 +197,7 @@ def test_critical_ceilings_of_random_graphs_match_simulation(kind: str, seed: in
 
 
 def camps(seed: int, left: int, right: int, backing: float) -> Memory:
-    """Return a memory in which claims contradict the other camp's claims and support their own camp's by `backing`."""
+    """Return a memory with two camps. Claims contradict the other camp and support their own with weight `backing`."""
     draws = np.random.default_rng(seed)
     size = left + right
     camp = np.arange(size) < left
@@ -225,7 +225,7 @@ def test_long_chain_without_a_loop_has_spectral_radius_zero() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(2, 40), st.floats(0.02, 0.3), st.sampled_from([1.0, 0.4]))
-def test_spectrum_by_parts_equals_the_spectrum_of_the_matrix(seed: int, size: int, density: float, damping: float) -> None:
+def test_spectrum_by_components_equals_the_full_spectrum(seed: int, size: int, density: float, damping: float) -> None:
     draws = np.random.default_rng(seed)
     dense = np.where(draws.random((size, size)) < density, draws.normal(size=(size, size)), 0.0)
     result = spectrum(sparse.csr_array(dense), damping)
@@ -287,7 +287,7 @@ def test_bad_arguments_for_stability_are_refused() -> None:
         result.plot.bifurcation(ceiling="roof")
 
 
-def test_command_reports_the_shipped_dispute(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_stability_command_reports_the_shipped_dispute(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["stability", "scenarios/mutual_dispute.toml", "--json", "-o", str(tmp_path)]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["verdict"] == "period-2"

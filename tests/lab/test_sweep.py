@@ -1,4 +1,4 @@
-"""Tests for sweeps: points do not depend on the worker, survive a kill and are computed once, also on clusters."""
+"""Tests for sweeps: points do not depend on the worker, survive a kill, and are computed only once, even on a cluster."""
 
 from __future__ import annotations
 

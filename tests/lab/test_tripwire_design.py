@@ -97,7 +97,7 @@ def test_impossible_targets_are_refused(arl0: float, delay: float, options: dict
         Noise(sigma=0)
 
 
-def test_command_writes_a_netlist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_design_command_writes_a_netlist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "wire.malnet"
     assert main(["tripwire", "design", "--arl0", "80", "--delay", "6", "--shift", "2", "-o", str(path)]) == 0
     parse(path.read_text(encoding="utf-8"))

@@ -279,7 +279,7 @@ def test_crash_does_not_count_as_a_caught_mutant(monkeypatch: pytest.MonkeyPatch
     assert set(result["by"]) == {"the run broke off"}
 
 
-def test_every_mutant_can_be_linked_and_is_not_the_original() -> None:
+def test_every_mutant_links_and_differs_from_the_original() -> None:
     document = parse_netlist(WIRES)
     result = mutants(document, link(document))
     assert len({item.what for item in result}) == len(result) == 16

@@ -1,4 +1,4 @@
-"""Tests that an alarm's run lengths and rates equal published values and a plain loop over ticks, also with censoring."""
+"""Tests that run lengths and rates of alarms equal published values and a plain loop, with and without censoring."""
 
 from __future__ import annotations
 

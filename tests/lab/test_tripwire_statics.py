@@ -178,7 +178,7 @@ def test_alarm_that_cannot_be_acknowledged_is_a_defect() -> None:
     assert findings_of("loadrt and2 names=both\naddf both tick\n" + text) == {("unacknowledgeable", "tripped", 15)}
 
 
-def test_states_of_a_pulse_depend_on_its_width_in_ticks() -> None:
+def test_pulse_states_depend_on_the_width_in_ticks() -> None:
     text = "loadrt oneshot\nsetp oneshot.width 2d\nnet a oneshot.in\nnet b oneshot.out\naddf oneshot tick"
     part = part_of(link(parse(text)))
     assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)

@@ -1,4 +1,4 @@
-"""Tests for tuning problems with known answers: feasible, infeasible because of a bound, and deterministic."""
+"""Tests for tuning problems with known answers: feasible, infeasible and deterministic problems."""
 
 from __future__ import annotations
 

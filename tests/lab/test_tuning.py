@@ -1,4 +1,4 @@
-"""Tests for tuning: planted constants are recovered, chance gains are not recommended, and worker count is irrelevant."""
+"""Tests for tuning: planted constants are recovered, and gains due to chance are not recommended."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
 
 
 def _without(scenario: Scenario, part: str) -> Scenario | None:
-    """Return the scenario without one actor, fault, gap or its external inputs, or None if there is no such part."""
+    """Return the scenario without the actor, fault, gap or inputs named by `part`, or None if `part` does not exist."""
     key, _, index = part.partition(".")
     if part == "inputs" and scenario.netlist and scenario.netlist.inputs:
         return scenario.replace(netlist=replace(scenario.netlist, inputs=()))

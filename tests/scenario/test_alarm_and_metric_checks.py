@@ -65,7 +65,7 @@ bits = st.lists(st.sampled_from([0.0, 1.0, math.nan]), min_size=1, max_size=12)
 
 
 @given(bits, st.data())
-def test_alarm_states_follow_the_bits(alarm: list[float], data: st.DataObject) -> None:
+def test_alarm_states_follow_the_alarm_bits(alarm: list[float], data: st.DataObject) -> None:
     condition = data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=len(alarm), max_size=len(alarm)))
     for tick, state in enumerate(states(column(alarm), column(condition)).ravel().tolist()):
         ever = 1.0 in alarm[: tick + 1]
@@ -84,7 +84,7 @@ def trip() -> Trace:
     return Trace.of_arrays(range(1, 9), {"alarm.out": out, "bad": bad})
 
 
-def test_expected_states_at_ticks_times_and_ranges() -> None:
+def test_expected_states_can_name_ticks_times_and_ranges() -> None:
     trace = trip()
     for expected in (
         {"0..1": "quiet", "3": "tripped", "4": "latched", "5..6": "cleared"},

@@ -1,4 +1,4 @@
-"""Tests that checks and run queries read an address in the same way: both return the same numbers or both refuse it."""
+"""Tests that checks and run queries interpret each address identically: both return the same numbers or both refuse it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a rerun on another machine is bit-identical if its instruction sets are equal, and within 1e-12 otherwise."""
+"""Tests that reruns on other machines are bit-identical for equal instruction sets, and within 1e-12 otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests for properties over a run's frames: address values, verdicts, witnesses, and errors for anything unchecked."""
+"""Tests for properties over a run's frames: addresses, verdicts, witnesses, and errors for properties that check nothing."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_verdict_has_the_share_of_replications_and_interval() -> None:
             check(text, RUN, share=wrong)
 
 
-def test_zero_margin_is_decided_by_truth() -> None:
+def test_zero_margin_is_decided_by_the_truth_value() -> None:
     trace = Trace.of_arrays([0, 1], {"x": np.array([[3.0], [3.0]])})
     expected = {"x == 3": True, "x != 3": False, "x >= 3": True, "x > 3": False, "not (x > 3)": True, "not (x == 3)": False}
     for text, passed in expected.items():
@@ -257,7 +257,7 @@ def test_prev_and_next_have_no_value_at_the_first_or_last_tick() -> None:
 
 @pytest.mark.parametrize("bad", [np.inf, 0.4])
 @pytest.mark.parametrize("text", ["always[3d:] {}", "eventually[2d:4d] not {}", "always[3d:] (prev({}) or {})"])
-def test_day_outside_the_window_never_causes_an_error(bad: float, text: str) -> None:
+def test_invalid_value_outside_the_window_is_not_an_error(bad: float, text: str) -> None:
     column = np.array([[bad], [0.0], [1.0], [1.0]])
     trace = Trace.of_arrays([1, 2, 3, 4], {"bit": column})
     clean = Trace.of_arrays([1, 2, 3, 4], {"bit": np.where(column == bad, 0.0, column)})

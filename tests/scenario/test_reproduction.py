@@ -82,7 +82,7 @@ def test_printed_command_reproduces_a_failed_check(folder: Path, capsys: pytest.
     fails_again(capsys, ["a b.toml", "--seed", "3", "--replications", "4"], len(CHECKS) + 1)
 
 
-def test_printed_command_of_a_failed_baseline_has_its_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_command_of_a_failed_baseline_keeps_the_rules(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.toml").write_text(f"{WORLD}[baseline]\n", encoding="utf-8")
     (folder / "new rules").write_text("confidence_cap = 0.2\n", encoding="utf-8")
     assert main(["test", "--approve", "x.toml", "--yes"]) == 0

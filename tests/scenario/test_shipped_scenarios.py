@@ -169,7 +169,7 @@ class ForAWeek(Keyed):
 
 
 class WeekLater(Keyed):
-    """Memory that ignores a correction and rejects all claims about the corrected object for a week."""
+    """Memory that ignores a correction and, for a week, all claims about the corrected object."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,7 +197,7 @@ class ForgetsEverything(Governed):
 
 
 def with_memory(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
-    """Return a change that replaces a scenario's memory and its number of replications. Memories in Python are slow."""
+    """Return a function that gives a scenario this memory and number of replications; memories in Python are slow."""
     return lambda scenario: scenario.replace(adapter=Adapter.of(memory, trusted=True), replications=replications)
 
 

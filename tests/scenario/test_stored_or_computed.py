@@ -1,4 +1,4 @@
-"""Tests that in each scenario of the family the law named by the manual is right more often, on fresh seeds."""
+"""Tests that in each stored-or-computed scenario the law named in the manual is right more often, on fresh seeds."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_op_bench_response_equals_that_of_the_op(tmp_path: Path) -> None:
+def test_op_bench_shows_the_response_of_the_op(tmp_path: Path) -> None:
     bench = OpsBench("smooth", tmp_path, {"gain": 0.5})
     assert bench.answer().equals(ops.respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=120))
 

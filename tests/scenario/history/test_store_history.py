@@ -150,7 +150,7 @@ property = "always not at event(tripped)"
 """
 
 
-def test_file_of_checks_judges_a_store(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_store_is_judged_by_a_checks_file(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checks, junit = tmp_path / "checks.toml", tmp_path / "report.xml"
     before = hashlib.sha256(store.read_bytes()).hexdigest()
     checks.write_text(CHECKS.format(level=0.3), encoding="utf-8")
@@ -174,7 +174,7 @@ def test_file_of_checks_judges_a_store(store: Path, tmp_path: Path, capsys: pyte
         (CHECKS.format(level=0.5), ["LIMITS", "cells=1"], "too many ticks × cells"),
     ],
 )
-def test_unjudgeable_history_is_refused(
+def test_history_that_cannot_be_judged_is_refused(
     text: str, flags: list[str], message: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tests that ops give the same values on solver terms as in numpy, and properties the same truth as their margins."""
+"""Tests that ops on solver terms agree with numpy, and that properties on solver terms agree with their margins."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Substitution:
         self.pairs: list[tuple[Any, Any]] = []
 
     def symbols(self, value: Array) -> TermArray:
-        """Replace each element with a new symbol, and record the pair."""
+        """Replace each element with a new symbol, and add the pair to `pairs`."""
         symbols = np.empty(value.shape, dtype=object)
         for index in np.ndindex(value.shape):
             kind = {"b": z3.Bool, "i": z3.Int, "f": z3.Real}[value.dtype.kind]

@@ -88,7 +88,7 @@ def test_assumptions_restrict_the_proof() -> None:
         answer(WIRE, "always tripped", "eventually (worth > 1)")
 
 
-def test_properties_of_real_states_are_proved() -> None:
+def test_properties_of_real_valued_states_are_proved() -> None:
     assert answer(LAG, "always (y <= 1)", "always (x <= 1 and x >= 0)")[0] == "proved"
     assert answer(LAG, "always (y <= 0.5)", "always (x <= 1 and x >= 0)")[0] == "refuted"
 
