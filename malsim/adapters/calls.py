@@ -68,7 +68,7 @@ def cut(words: str) -> str:
 
 
 def plain(given: Any) -> Any:
-    """Return a value as an error message can show it: None, a number, or text of limited length."""
+    """Return a value in a form that fits into an error message: None, a number, or text of limited length."""
     if given is None or type(given) in (bool, int, float):
         return given
     try:

@@ -64,7 +64,8 @@ class Judge:
             try:
                 settings[name] = kinds[name](value)
             except ValueError as problem:
-                raise AdapterError("not a number", where=f"judge: {name}", given=value, allowed="0 to 1") from problem
+                allowed = "0 to 1" if name in RATES else "a whole number"
+                raise AdapterError("not a number", where=f"judge: {name}", given=value, allowed=allowed) from problem
         return cls(**settings)
 
     def verdict(self, truly: str, *about: object) -> str:

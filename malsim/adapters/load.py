@@ -47,9 +47,9 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         for part in attribute.split("."):
             factory = getattr(factory, part)
     except (Exception, SystemExit) as problem:
-        hint = "check that it is in this folder and can be imported"
+        hint = "check that the module is in this folder and can be imported"
         if isinstance(problem, ModuleNotFoundError) and problem.name == module:
-            hint = f"run this in its folder, or create one with `malsim new {module}.py --template memory`"
+            hint = f"run the command in the module's folder, or create it with `malsim new {module}.py --template memory`"
         raise AdapterError(
             f"the memory cannot be imported: {text_of(problem).removeprefix('raised ')}", where=name, hint=hint
         ) from problem
@@ -65,7 +65,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
     try:
         memory = factory()
     except (Exception, SystemExit) as problem:
-        raise AdapterError(f"the memory cannot be made: {text_of(problem).removeprefix('raised ')}", where=name) from problem
+        raise AdapterError(f"the factory failed: {text_of(problem).removeprefix('raised ')}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
         hint = f"define the methods {', '.join(CALLS)}"

@@ -34,7 +34,7 @@ class Step:
     may_fail: bool = False
 
     def filled(self, words: Mapping[str, str]) -> dict[str, Any]:
-        """Return the arguments with each placeholder replaced by its word."""
+        """Return the arguments with all placeholders replaced."""
         return {name: _filled(value, words) for name, value in self.arguments.items()}
 
 
@@ -58,7 +58,7 @@ class ToolMapping:
 
 
 def read_mapping(path: Path) -> ToolMapping:
-    """Read a mapping from a TOML file. Raises `AdapterError` if the file cannot be read, is not TOML, or names no tool."""
+    """Read a mapping from a TOML file. Raises `AdapterError` if the file cannot be read or is not a valid mapping."""
     try:
         table = toml_table(read_text(path))
     except (OSError, ValueError, RecursionError) as problem:
@@ -70,9 +70,9 @@ def read_mapping(path: Path) -> ToolMapping:
     unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]
     missing = [call for call in CALLS if not steps[call]]
     if unknown or missing:
-        given = ", ".join(unknown) if unknown else f"no [[{missing[0]}]]"
+        problem = "unknown key" if unknown else f"the step [[{missing[0]}]] is missing"
         allowed = f"{', '.join(f'[[{call}]]' for call in CALLS + OPTIONAL)}, id, [environment]"
-        raise AdapterError("the mapping names no tool", where=str(path), given=given, allowed=allowed)
+        raise AdapterError(problem, where=str(path), given=", ".join(unknown) or None, allowed=allowed)
     environment = table.get("environment", {})
     variables = {name: str(value) for name, value in environment.items()}
     return ToolMapping(name=path.stem, **steps, id=str(table.get("id", ID)), environment=variables)

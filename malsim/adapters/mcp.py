@@ -55,9 +55,9 @@ class McpServer:
             )
         if not shutil.which(words[0]):
             raise AdapterError(
-                "the server does not start",
+                "no such command",
                 where=f"mcp:{command}",
-                hint="check that the command is installed and on the PATH",
+                hint="install the command or add its folder to the PATH",
             )
         self._named, self._mappings, self._stack = named, [named] if named else shipped_mappings(), ExitStack()
         folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="mcp-", ignore_cleanup_errors=True))
@@ -122,7 +122,7 @@ class McpServer:
             self._stored.append((right, ""))
 
     def _do(self, steps: Sequence[Step], claim: Claim | None = None, **words: str) -> list[str]:
-        """Run the steps of a call with words taken from a claim, and return all texts in the answers."""
+        """Run the steps of a call with placeholders filled in from a claim, and return all texts in the answers."""
         about = {name: getattr(claim, name) for name in ("object", "value", "text", "writer")} if claim else {}
         placeholders = dict.fromkeys(WORDS, "") | about | words | {"folder": self.folder}
         return [text for step in steps for text in self._call(step, step.filled(placeholders))]
@@ -133,7 +133,7 @@ class McpServer:
             from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
         except ImportError as problem:
             hint = 'pip install -c constraints.txt "malsim[agents]"'
-            raise AdapterError("needs mcp, which is not installed", where="mcp", hint=hint) from problem
+            raise AdapterError("MCP servers need mcp, which is not installed", hint=hint) from problem
         # hides errors about output lines that are not part of the protocol
         logging.getLogger("mcp").setLevel(logging.CRITICAL)
         self._error = MCPError
@@ -159,7 +159,7 @@ class McpServer:
         return user | npm | folders | {name: value.format(folder=folder) for name, value in given.items()}
 
     def _fitting(self, command: str) -> ToolMapping:
-        """Return the named mapping, or else the largest shipped mapping whose tools the server provides."""
+        """Return the named mapping, the largest shipped mapping that fits the server's tools, or one derived from TABLE."""
         tools = {tool.name: tool for tool in self._ask(self._session.list_tools).tools}
         fitting = [mapping for mapping in self._mappings if set(mapping.tools) <= set(tools)]
         mapping = max(fitting, key=lambda mapping: len(mapping.tools), default=None)

@@ -37,7 +37,7 @@ DIGITS = 6
 
 
 class Mem0Store:
-    """Store of mem0 in which a scope is a mem0 user and an object is a run_id, so that a query concerns a single object."""
+    """mem0 store in which scopes are mem0 users and objects are run_ids, so that a query concerns a single object."""
 
     belief = edges = clocks = False
 
@@ -103,7 +103,7 @@ class JudgedModel:
         self._judge, self._facts = judge, dict[tuple[str, str], list[tuple[str, str]]]()
 
     def generate_response(self, messages: Sequence[dict[str, str]], **_: Any) -> str:
-        """Return the fact extracted from the claim, or no fact if the memories in the prompt already state it."""
+        """Return the fact extracted from the claim, or no fact if the judge finds it among the memories in the prompt."""
         claim, prompt = self.claim, messages[-1]["content"]
         memories = prompt.partition("## Existing Memories")[2].partition("## New Messages")[0]
         value = self._judge.hears(claim.value, claim.writer, claim.time)

@@ -133,7 +133,7 @@ class _Graph(Collector):
         return first_text(self.episodes.get(uuid, {}), "source_description", "role", "role_type") or UNKNOWN
 
     def add_successors(self) -> None:
-        """Link each fact that ended to the fact of the same group that began at that moment.
+        """Link each fact that ended to a fact with the same `group_id` that began at the same time.
 
         Dumps do not record which fact replaced it.
         """
@@ -158,7 +158,7 @@ class _Graph(Collector):
         self.counts["  with no edge that began at that moment"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
-        """Return an index into `_WEIGHTS`: 0 if source and name are equal, 1 if source and target are equal, 2 otherwise."""
+        """Return an index into `_WEIGHTS`: 0 if the facts' sources and names match, 1 if sources and targets do, else 2."""
         ended, begun = self.facts[old], self.facts[new]
         same_source = first_text(ended, *_SOURCE) == first_text(begun, *_SOURCE)
         if same_source and ended.get("name") == begun.get("name"):

@@ -73,7 +73,7 @@ def _writer(prefix: str, options: Options) -> str:
 
 
 def _threads(source: Source) -> Records:
-    """Read each message once, from the first checkpoint that contains it.
+    """Import each message once, dated by the first checkpoint that contains it.
 
     A channel's new value supersedes its previous value.
     """

@@ -55,7 +55,7 @@ def test_user_mapping_maps_claim_fields_to_tool_arguments(tmp_path: Path, capsys
     command += ["--memory", f"mcp:{sys.executable} {SERVER}", "--mapping", str(path)]
     assert main(command) == 0
     for text, problem in (
-        ('[[write]]\ntool = "remember"\n', "names no tool"),
+        ('[[write]]\ntool = "remember"\n', "the step [[read]] is missing"),
         (MAPPING.replace("{value}", "{subject}"), "no such placeholder"),
         (MAPPING.replace("tool =", "tol ="), "not a valid step"),
         (MAPPING.replace('"recall"', '"look_up"'), "allowed: remember, look_up"),
@@ -69,7 +69,7 @@ def test_user_mapping_maps_claim_fields_to_tool_arguments(tmp_path: Path, capsys
 def test_error_message_includes_the_servers_stderr() -> None:
     with pytest.raises(RuntimeError, match=r"the server ended \(exit code 1\); its stderr: no key was given"):
         McpServer(f"{sys.executable} -c 'import sys; sys.exit(\"no key was given\")'")
-    with pytest.raises(AdapterError, match="does not start"):
+    with pytest.raises(AdapterError, match="no such command"):
         McpServer("no-such-command-anywhere")
 
 

@@ -134,7 +134,7 @@ def test_dead_process_is_reported_with_its_exit_code() -> None:
 def test_run_fails_if_the_memory_fails_in_every_replication() -> None:
     with pytest.raises(AdapterError, match="raised RuntimeError"):
         run(memories.Raises, days=40.0, replications=1)
-    with pytest.raises(AdapterError, match="cannot be made: TypeError"):
+    with pytest.raises(AdapterError, match="the factory failed: TypeError"):
         ms.run(POISONER, memory=Adapter.of(lambda: int("x", "y"), trusted=True))  # type: ignore[call-overload]
 
 

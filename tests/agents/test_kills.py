@@ -53,7 +53,7 @@ class RawClient:
         return {}
 
     def claim(self, title: str) -> str | None:
-        """Return the verdict, or None if the server has ended."""
+        """Post a claim and return the server's answer, or None if the server has ended."""
         answer = self.request("tools/call", name="claim", arguments={"title": title, "confidence": 0.5})
         return str(answer["result"]["content"][0]["text"]) if answer else None
 

@@ -23,7 +23,7 @@ _QUOTED = re.compile(r'"[^"\n]*"')
 
 
 def hostile_text(text: str, draw: random.Random) -> str:
-    """Return the text after one to three random changes to numbers, words, lines or brackets."""
+    """Return the text after one to three random changes to numbers, quoted words, lines, characters or brackets."""
     for _ in range(draw.randint(1, 3)):
         text = draw.choice((_number, _word, _line, _letters, _nested))(text, draw)
     return text
@@ -74,7 +74,7 @@ def _nested(text: str, draw: random.Random) -> str:
 
 
 def hostile_bytes(data: bytes, draw: random.Random) -> bytes:
-    """Return the bytes after one to eight random cuts, bit flips or insertions."""
+    """Return the bytes after one to eight random truncations, replacements or bit flips."""
     changed = bytearray(data)
     for _ in range(draw.randint(1, 8)):
         at = draw.randrange(len(changed)) if changed else 0

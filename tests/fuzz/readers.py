@@ -115,9 +115,9 @@ def _call_in(data: bytes) -> tuple[str, dict[str, Any]]:
     try:
         name, arguments = json.loads(data)
     except (ValueError, TypeError, RecursionError):
-        raise DataError("not a JSON list of a tool name and its arguments") from None
+        raise DataError("not a JSON list of a tool's name and arguments") from None
     if not isinstance(name, str) or not isinstance(arguments, dict):
-        raise DataError("not a JSON list of a tool name and its arguments")
+        raise DataError("not a JSON list of a tool's name and arguments")
     return name, arguments
 
 

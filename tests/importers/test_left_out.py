@@ -1,4 +1,4 @@
-"""Reports of an import list the source data that the imported memory cannot store."""
+"""Import reports count the source data that are left out. Custom metadata is preserved."""
 
 from __future__ import annotations
 

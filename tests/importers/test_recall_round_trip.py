@@ -29,7 +29,6 @@ FLAGS = ("annexed", "locked", "pinned", "requiresReview", "allowBackgroundUse")
 
 @st.composite
 def changes(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw new field values for one cell."""
     return {
         "scores": {name: draw(SHARES) for name in SCORES},
         "flags": {name: draw(st.booleans()) for name in FLAGS},

@@ -1,4 +1,4 @@
-"""Effect of verified facts on the law `records`: its fixed point, and its choice of `values` per replication."""
+"""Effect of verified facts on the law `records`: the fixed point it reaches, and the setting of `values` it chooses."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_replication_does_not_depend_on_its_batch(seed: int) -> None:
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
 def test_verified_facts_determine_the_chosen_form() -> None:
-    """Select the more accurate form `own` on zencrowd_us with 50 verified facts, but not with 9."""
+    """The law chooses the more accurate form `own` on zencrowd_us if 50 facts are verified, but not if only 9 are."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)
     right = {}

@@ -113,9 +113,9 @@ class Host:
             items = awaited(ask_memory(about, now, limit) if limited else ask_memory(about, now))
             return None if items is None and call == "read" else shown_items(items, now)
         if call == "texts":
-            return [str(text) for text in _checked_list("text", str, awaited(memory.texts()))]
+            return [str(text) for text in _checked_list("a text", str, awaited(memory.texts()))]
         if call == "log":
-            return [_event(event) for event in _checked_list("event", Mapping, awaited(memory.log()))]
+            return [_event(event) for event in _checked_list("an event", Mapping, awaited(memory.log()))]
         with every_coroutine_awaited():
             if call == "write":
                 awaited(memory.write(about, now))
@@ -177,7 +177,7 @@ def _item(item: Any, now: float) -> ShownItem:
         missing = [name for name in ("id", "object", "rank") if not hasattr(item, "keys") or name not in item]
         raise wrong_answer(f"returned an item without {', '.join(missing) or 'get'}", item) from problem
     if value is None and text is None:
-        raise wrong_answer("returned an item with neither value nor text", item)
+        raise wrong_answer("returned an item with neither a value nor a text", item)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = f"{value:g}"
     if (status := get("status", STATUSES[0])) not in STATUSES:
@@ -218,7 +218,7 @@ def _checked_list(name: str, kind: type[Any], items: Any) -> Sequence[Any]:
         raise wrong_answer(f"returned a {type(items).__name__} instead of a list")
     for item in items:
         if not isinstance(item, kind):
-            raise wrong_answer(f"returned a {type(item).__name__} instead of a {name}", item)
+            raise wrong_answer(f"returned a {type(item).__name__} instead of {name}", item)
     return items
 
 
@@ -256,7 +256,7 @@ def serve(channel: int) -> None:
 
 @contextmanager
 def _interrupted(seconds: float) -> Iterator[None]:
-    """Interrupt the block after the given number of seconds if Python allows.
+    """Raise `OverLimit` in the block after the given number of seconds, or as soon as a running C function returns.
 
     A forked process that leaves the block is ended.
     """

@@ -131,7 +131,7 @@ class UserPlant:
     def answer(
         self, state: UserState, rep: Ints, object_: Ints, limit: int, now: float, scope: str | None = None
     ) -> UserState:
-        """Read an object in each of these replications, which counts as a use. The new view shows the answers."""
+        """Read each (replication, object) pair, which counts as a use. The view of the new state contains the answers."""
         instances = state.instances
         pairs = [pair for pair in zip(rep.tolist(), object_.tolist(), strict=True) if pair[0] not in instances.failures]
         asks = [Ask(number, "read", now, instances.interpreter.query(about, scope), limit) for number, about in pairs]
@@ -148,7 +148,7 @@ class UserPlant:
         return {state.instances.numbers[rep]: problem for rep, problem in state.instances.failures.items()}
 
     def answers(self, state: UserState) -> dict[str, Array]:
-        """Return the share of peeks at known objects without a usable answer, per kind of problem and replication."""
+        """Return the share of answers about claimed objects that have each problem in `ANSWERS`, per replication."""
         tally = state.instances.table.tally
         return {kind: ratio(tally[kind], tally["looks"]) for kind in ANSWERS}
 
@@ -236,7 +236,7 @@ class _Instances:
         return absent
 
     def row(self, rep: int, object_: int, value: int, height: int) -> tuple[int, bool]:
-        """Return a claim's row and whether it is new: a new item with its value, or else an earlier item, or else NONE."""
+        """Return a claim's row and whether it is new. If no new item states the value, use an earlier item's row or NONE."""
         items = self.table.rows
         rows = [row for row in self._latest.get((rep, object_), ()) if items[row].value == value and items[row].active]
         new = next((row for row in rows if row >= height and row not in self.new_rows), NONE)

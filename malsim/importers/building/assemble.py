@@ -91,7 +91,7 @@ def assemble(records: Records, *, options: Options | None = None) -> ImportedMem
 def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Return the rows with all columns of `put.ROW`.
 
-    A missing value becomes the column's default, or null if there is none.
+    A missing value is derived from another column, becomes the column's default, or stays null.
     """
     present = cells.columns
     rows = cells.select(
@@ -148,7 +148,7 @@ def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
 
 
 def _day_0(oldest: object) -> tuple[float | None, str | None]:
-    """Return the day on which the oldest cell was created: days since 1970, and the date.
+    """Return the day of the oldest cell, as a number of days since 1970 and as a date.
 
     Both are None without dated cells.
     """
@@ -221,7 +221,7 @@ _LISTS = ("topics", "entities", "source_refs")
 def withheld(rows: pl.DataFrame, rules: Rules) -> tuple[pl.DataFrame, int]:
     """Return the rows (columns of `put.ROW`) with secrets withheld, and the number of rows that contained a secret."""
     nothing = pl.DataFrame(schema={"claim": pl.UInt32, "target": pl.String})
-    # importers do not read text values, but the screen needs the column
+    # imported rows have no text values, but the screen needs the column
     claims = rows.with_row_index("claim").with_columns(value_text=pl.lit(None, pl.String))
     findings = screen.secrets(claims, nothing, rules)
     secret_rows = pl.Series(range(rows.height), dtype=pl.UInt32).filter(rows["sensitivity"] == "secret")

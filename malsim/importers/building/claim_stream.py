@@ -71,7 +71,7 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     claims = with_time if with_time.height else about_objects
     silent = claims["confidence"].null_count()
     if silent:
-        hint = "set it with --confidence NUMBER"
+        hint = "set a confidence with --confidence NUMBER"
         raise DataError("some cells state no confidence", where=str(path), given=f"{silent} of {claims.height}", hint=hint)
     if claims.is_empty():
         raise DataError("none of the cells is about an object", where=str(path), given=f"{rows.height} cells")

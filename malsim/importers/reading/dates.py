@@ -11,7 +11,7 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 
 
 def date_of(text: str) -> datetime | None:
-    """Parse a date in ISO 8601, also with slashes, without a day, or with the month as a word. Return None for other text.
+    """Parse a date in ISO 8601 (also with slashes, or without a day) or in words. Return None for other text.
 
     >>> [str(date_of(text)) for text in ("2026-03", "2026/03/07", "Mar 7 2026", "7 March 2026 10:00 +0200", "soon")]
     ['2026-03-01 00:00:00', '2026-03-07 00:00:00', '2026-03-07 00:00:00', '2026-03-07 10:00:00+02:00', 'None']

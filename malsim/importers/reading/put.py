@@ -80,7 +80,7 @@ def _authors_of(writers: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.Series, p
 
 
 def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
-    """Return the cells for rows, given the index of each row's writer. Edges have no influence yet."""
+    """Build the cells of `rows`, whose writers are given by index. Support and challenge masses are 0."""
     title, odd = pl.col("title"), rows["title"].str.contains(_SPACES).any()
     title = folded(title) if odd else title.str.strip_chars().str.to_lowercase()  # the polars expression is twice as fast
     whole = rows.with_columns(
@@ -98,7 +98,7 @@ def cells_of(rows: pl.DataFrame, author: pl.Series) -> pl.DataFrame:
 
 
 def _by_row(memory: Memory, edges: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Convert edges from keys to row indexes. Return them with the source's writer and time, and the edges left over."""
+    """Convert edges from keys to row indexes, with the source's writer and time. Return invalid edges separately."""
     edges = edges.unique(["source", "relation", "target"], keep="last", maintain_order=True)
     ends = _rows_of(memory, pl.concat([edges["source"], edges["target"]]))
     source, target = ends[: edges.height], ends[edges.height :]
@@ -141,7 +141,7 @@ def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
 
 
 def _versions(height: int, new: Ints, old: Ints) -> Ints:
-    """Return the position of each row in its longest chain, counted from 1. Rows in a cycle stay at 1."""
+    """Return each row's position, counted from 1, in its longest chain of versions. Cycles are not followed."""
     pairs = np.unique(new * height + old)
     new, old = pairs // height, pairs % height
     version, waiting = [1] * height, np.bincount(new, minlength=height).tolist()

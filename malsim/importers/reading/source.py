@@ -134,7 +134,7 @@ class Source:
 
     @cached_property
     def first(self) -> dict[str, Any]:
-        """First line parsed as a record, or an empty dict if the line is not a record."""
+        """First record of a file of JSON lines, or an empty dict if there is none."""
         line, more = self._two_lines
         if records := _records_in(line):
             return records[0]
@@ -208,7 +208,7 @@ class Source:
 
 
 def _glued(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects concatenated on one line without a separator. Return an empty list for any other line."""
+    """Return the JSON objects concatenated on one line, or an empty list if one of the values is not an object."""
     records, end = list[dict[str, Any]](), 0
     while end < len(text):
         value, end = _DECODER.raw_decode(text, end)

@@ -23,9 +23,9 @@ FLAGS = {
     "annexed": "annexed", "locked": "locked", "pinned": "pinned", "requires_review": "requiresReview",
     "allow_background_use": "allowBackgroundUse",
 }  # fmt: skip
-"""Recall's names of flags, by ours."""
+"""Recall's names of flags, keyed by malsim's names."""
 
-# names under which extras are stored; hyperedges do not belong to a cell
+# names of extras: other fields of a cell, and the hyperedges of an archive, which belong to no cell
 OTHER_FIELDS, HYPEREDGES = "recall", "recall hyperedges"
 _WHOLE = ("scope", "lineage", "programs", "props", "createdAt", "updatedAt", "lastSalientAt")
 _PARTS = {

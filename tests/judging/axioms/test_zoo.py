@@ -1,4 +1,4 @@
-"""Zoo of shipped defects, each distinguished from its repair by a check and an axiom; axioms on claims from a store."""
+"""Shipped zoo: a check and an axiom distinguish each defect from its repair. Axioms can also use claims from a store."""
 
 from __future__ import annotations
 

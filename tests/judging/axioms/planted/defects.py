@@ -26,7 +26,7 @@ class Compounds(Sound):
 
 
 class CallOrder(Sound):
-    """Memory in which the last claim of each write call counts slightly more."""
+    """Memory in which the most recently received claim counts slightly more."""
 
     axiom = "batching"
 
@@ -36,7 +36,7 @@ class CallOrder(Sound):
 
 
 class AboveOne(Sound):
-    """Memory whose belief in a value exceeds 1 if three writers agree on the value."""
+    """Memory whose belief in a value exceeds 1 if two writers agree on the value and no writer disagrees."""
 
     axiom = "bounds"
 
@@ -215,7 +215,7 @@ class TouchesAll(Halves):
 
 
 class ThreeChanges(Sound):
-    """Memory that discards the fourth value that a writer claims for an object."""
+    """Memory that discards all but the first three values that a writer claims for an object."""
 
     axiom = "long-history"
 
@@ -279,7 +279,7 @@ class Hurried(Sound):
 
 
 class Vintage(Sound):
-    """Memory that ranks the older of two claims higher."""
+    """Memory that ranks objects with older claims higher."""
 
     axiom = "newer-not-below-older"
 
@@ -316,7 +316,7 @@ class PeekLowers(Sound):
 
 
 class Supporters(Sound):
-    """Memory in which a contradiction raises the leading value."""
+    """Memory in which each rival value raises the belief in the leading value."""
 
     axiom = "polarity"
 
@@ -327,7 +327,7 @@ class Supporters(Sound):
 
 
 class Unfindable(Sound):
-    """Memory whose reads return nothing after four ticks, although its peeks still do."""
+    """Memory whose reads return nothing from the fifth tick on, although its peeks still do."""
 
     axiom = "reachability"
 
@@ -372,7 +372,7 @@ class HelpsTheLoser(Sound):
 
 
 class Tired(Sound):
-    """Memory that lowers the score of a value by a tenth each time the value is repeated."""
+    """Memory that lowers the score of a value by a tenth with each claim of the value."""
 
     axiom = "reinforcement"
 

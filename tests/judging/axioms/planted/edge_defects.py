@@ -20,7 +20,7 @@ class NeverFalls(Edged):
 
 
 class FirstHopOnly(Edged):
-    """Memory that lowers the scores of claims derived directly from a refuted claim, but not of later derivations."""
+    """Memory that lowers the scores of claims derived directly, but not indirectly, from a refuted claim."""
 
     axiom = "derived-falls"
 
