@@ -1,4 +1,4 @@
-"""Tests of lint warnings, and of loops and their signs."""
+"""Tests of lint warnings, and of feedback loops and their polarity."""
 
 from __future__ import annotations
 

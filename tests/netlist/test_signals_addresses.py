@@ -1,4 +1,4 @@
-"""Tests of functions, neighbouring rows, computed fields and derived values in wires."""
+"""Tests of wires that read functions, neighbouring rows, computed fields and derived values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that every shipped scenario without graph settings runs under every law of items."""
+"""Tests that every shipped scenario without graph settings also runs under laws that have no claim graph."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class World:
 
     @cached_property
     def signs(self) -> dict[int, tuple[int, int]]:
-        """Count each cell's edges to targets with two or more other edges, and how many of these oppose the others."""
+        """Return per cell its number of edges to shared targets, and how many oppose the sum of the target's other edges."""
         weighted = [edge for edge in self.edges if edge["weight"] and {edge["source"], edge["target"]} <= set(self.active)]
         counts = dict.fromkeys(self.rows, (0, 0))
         for edge in weighted:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 class AllSignals(Signals):
     def since(self, value: Callable[[World], float], begins: Callable[[World], bool]) -> list[float]:
-        """Return one value for each day on which the row exists."""
+        """Return `value(world)` for each day on which the signal's row exists."""
         return [value(world) for world in self.worlds if begins(world)]
 
     # Signals of salience.
@@ -79,7 +79,7 @@ class AllSignals(Signals):
     # Signals of topics.
 
     def supply_demand_gap(self, topic: str) -> tuple[float, bool]:
-        """Return the gap and whether it fires: after three calls above 0.4, until three calls are below (debounce)."""
+        """Return the gap, and True while the gap fires: from three calls above 0.4 until three calls below."""
         gaps: list[float] = []
         demands: list[float] = []
         for world in self.worlds:
