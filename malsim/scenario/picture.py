@@ -37,9 +37,9 @@ MOST_PANELS = 8
 class Picture:
     """Data frames from which the figure of a judged scenario is drawn.
 
-    `lines`: panel, t (days), middle (median over replications), low and high (5 % and 95 %). `regions`: panel, begins,
-    ends (days), low, high (null: open), passed, for checks that require values between low and high. `bands`: panel, t,
-    low, high around a baseline. `events`: t, kind. `witnesses`: panel, t, where a failed check was decided.
+    `lines`: panel, t (days), middle (median over replications), low and high (5 % and 95 %). `regions`: panel, begins, ends
+    (days), low, high (null: unbounded), passed, for checks that require values between low and high. `bands`: panel, t,
+    low, high around a baseline. `events`: t, kind. `witnesses`: panel, t at which a failed check was decided.
     """
 
     lines: pl.DataFrame

@@ -47,7 +47,7 @@ ENTRIES: dict[str, tuple[type, ...]] = {
 class Rerun:
     """Repeated run, the differences between the two machines (`other`), and the differences in each frame.
 
-    On a machine with the same properties (`other` is empty) frames are compared bit for bit, elsewhere as numbers.
+    If the machines do not differ (`other` is empty), frames are compared bit for bit, and otherwise as numbers.
     """
 
     run: Run
@@ -72,9 +72,9 @@ class Rerun:
 def rerun(path: str | Path) -> Rerun:
     """Repeat the run described by a manifest, and compare its frames with the recorded ones.
 
-    With the same processor, instruction sets of numpy and versions the hashes must be equal. Elsewhere the Parquet files
-    next to the manifest are compared, numbers within 1e-12. Raises `DataError` for a file that is not a manifest or
-    cannot be repeated, and `ScenarioError` above the limits.
+    With the same processor, numpy instruction sets and versions, the hashes must be equal. Otherwise the Parquet files
+    next to the manifest are compared, with a tolerance of 1e-12 for numbers. Raises `DataError` if the file is not a
+    manifest or its run cannot be repeated, and `ScenarioError` if the run exceeds the limits.
     """
     path = Path(path)
     recorded = read_manifest(path)
@@ -156,8 +156,8 @@ def one_replication(path: str | Path, rep: int | None = None) -> Run:
 def _scenario_file(recorded: Mapping[str, Any], folder: Path) -> str:
     """Return the path of the scenario file. Claims, stores and netlists are read relative to it.
 
-    The recorded path is used only if the file there is the recorded scenario, since a manifest from an unknown source must
-    not choose which files are read. Otherwise the file is expected next to the manifest.
+    The recorded path is used only if its file has the recorded hash, because a manifest from an unknown source must not
+    choose which files are read. Otherwise the file is expected next to the manifest.
     """
     path = Path(recorded.get("path") or recorded["name"])
     try:

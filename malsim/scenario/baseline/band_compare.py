@@ -47,7 +47,7 @@ def compare(
 ) -> Comparison:
     """Compare a run's frames with recorded frames, tick by tick. Events are compared by kind and subject only.
 
-    Keys of `bands` are signals, frames with a column (`cells.effective`), columns, or `*` for all others. Raises
+    Each key of `bands` is a signal, a frame and column (`cells.effective`), a column, or `*` for everything else. Raises
     `ScenarioError` if the run lacks a frame or column of the baseline, a key of `bands` does not exist, a value is NaN, or
     two rows have the same tick and series.
 

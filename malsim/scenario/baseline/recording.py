@@ -117,8 +117,8 @@ _TYPES = {str(kind): kind for kind in (pl.Float64, pl.Float32, *_INTEGERS, pl.Bo
 def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[Path]:
     """Write each frame (cells, signals, writers, events) to `<name>.<frame>.csv`, with nine significant digits.
 
-    Rows are sorted by time and key, so that diffs of a baseline are readable. Raises `ScenarioError` for NaN and for
-    columns of lists or structs.
+    Rows are sorted by time and key to keep diffs of a baseline readable. Raises `ScenarioError` for NaN, and for columns
+    of lists or structs.
     """
     paths = []
     for frame, rows in frames.items():

@@ -32,8 +32,8 @@ def series(text: str) -> Array:
     """Expand the shorthand for a series into an array with one number per tick, NaN for a missing value.
 
     `0.9x5` is five ticks of 0.9; `0.4+0.02x20` is twenty ticks from 0.4 in steps of 0.02; `_` is a tick without a value.
-    Items are separated by spaces, with at most 1,000,000 ticks in all. (In Prometheus' similar notation, a count is the
-    number of ticks after the first.) Raises `ScenarioError` with the item that cannot be read.
+    Items are separated by spaces and may describe at most 1,000,000 ticks. (In Prometheus' similar notation, the count
+    excludes the first tick.) Raises `ScenarioError` with the item that cannot be parsed.
 
     >>> series("0.9x2 0.5-0.25x3 _ 1").tolist()
     [0.9, 0.9, 0.5, 0.25, 0.0, nan, 1.0]
@@ -61,8 +61,8 @@ def series(text: str) -> Array:
 def states(alarm: Array, condition: Array | None = None) -> NDArray[Any]:
     """Return an alarm's state at each tick: quiet, tripped, latched or cleared, or None if the alarm has no value.
 
-    An alarm that is on is tripped if its condition holds (or if it has none), else latched; an alarm that is off is cleared
-    if it was ever on, else quiet. Both arrays are ticks × replications of 1, 0 and NaN for a missing value.
+    An alarm that is on is tripped if it has no condition or the condition holds, and latched otherwise. An alarm that is
+    off is cleared if it was on before, and quiet otherwise. Both arrays are ticks × replications of 1, 0 or NaN (no value).
 
     >>> column = np.array([[0.0, 1.0, 1.0, 0.0]]).T
     >>> states(column, np.array([[0.0, 1.0, 0.0, 0.0]]).T).ravel().tolist()
@@ -111,9 +111,9 @@ def check_alarm(
 ) -> AlarmVerdict:
     """Compare an alarm's states with the states expected at given times. At all other times, any state is allowed.
 
-    `expected` maps a time to a state. A time is a tick from 0 (`3`), a time of the run (`2d`), or a range of either with
-    both ends included (`5..9`, `2d..3d`, `5..`); alternative states are joined by `|`. `alarm` and `condition` are the
-    addresses of the alarm's bit and of the bit that trips it. Raises `ScenarioError` for a time without a tick, an
+    `expected` maps a time to a state. A time is a tick, counted from 0 (`3`), a time in the run (`2d`), or an inclusive
+    range of either (`5..9`, `2d..3d`, `5..`). Alternative states are separated by `|`. `alarm` and `condition` are the
+    addresses of the alarm bit and of the bit that trips the alarm. Raises `ScenarioError` for a time without a tick, an
     unknown state, and expectations that contradict each other or allow every state.
 
     >>> out, bad = np.array([[0.0, 1.0, 1.0, 0.0]]).T, np.array([[0.0, 1.0, 0.0, 0.0]]).T

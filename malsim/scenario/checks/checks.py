@@ -41,7 +41,7 @@ NOT_A_METRIC = 'a metric is a number per replication of a value over time: metri
 class MetricCheck(KindCheck):
     """Check that the confidence interval of a metric's mean over the replications lies between two bounds.
 
-    `over` is a window in milliseconds; see `metric_bounds.MetricEstimate` for a single replication.
+    `over` is a window in milliseconds. `metric_bounds.MetricEstimate` says what is checked for a single replication.
     """
 
     metric: str

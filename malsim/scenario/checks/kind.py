@@ -29,15 +29,15 @@ class KindResult(Protocol):
 class KindCheck(Check):
     """Check other than a property. Its fields are the keys in the file; fields without a default are required.
 
-    A new kind needs a class, a row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
+    A new kind of check needs a class, a row in `KINDS`, and its keys in `malsim/scenario/file/data/check.schema.json`.
     """
 
     @classmethod
     def read(cls, given: Mapping[str, Any], line: int, where: str) -> KindCheck:
         """Create the check from its table in the scenario file.
 
-        Its `property` is a one-line summary; `reads` are the addresses it reads (empty: all cells), which limits what is
-        read of a history.
+        The check's `property` is a one-line summary. Its `reads` are the addresses to load from a history (empty: all
+        cells).
         """
         raise NotImplementedError
 

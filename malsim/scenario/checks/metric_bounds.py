@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class MetricEstimate:
     """Estimate of a metric: one number per replication (`each`), and the bounds (`within`) on the mean.
 
-    The interval is that of `Measurement.mean` at 95 %, within `bounds`, the possible range of the metric. If all numbers are
-    equal, the interval is that number. For one replication, or if a number is infinite, there is no interval, and every
-    number must lie within the bounds. `pooled` is a measurement over all replications: a time that more than half of its
-    spells outlast fails a bound below half of the longest spell, and otherwise cannot be judged.
+    The interval is the 95 % interval of `Measurement.mean`, limited to `bounds`, the metric's possible range. If all
+    numbers are equal, the interval is that number. For one replication, or if a number is infinite, there is no interval,
+    and every number must lie within the bounds. `pooled` is a measurement over all replications. If most of its spells
+    outlast the longest one, their mean fails an upper bound below half of that length, and otherwise cannot be judged.
     """
 
     what: str
@@ -130,8 +130,8 @@ KEYS = {
 class Band:
     """Tolerance for a column: a value v is inside if |v − b| ≤ absolute + relative · |b|, where b is the recorded value.
 
-    Text, bits and events must equal the recorded ones. Both tolerances are 0 or more; `absolute` is in the column's unit.
-    The default of `relative` allows for the nine digits of a baseline.
+    Text, bits and events must equal the recorded values. Both tolerances are 0 or more; `absolute` is in the column's
+    unit. The default of `relative` allows for the nine digits of a baseline.
     """
 
     absolute: float = 0.0

@@ -80,12 +80,12 @@ STEPS = ("rise_time", "settling_time", "overshoot", "undershoot")
 def measure(metric: str, days: Array, values: Array, *, final: float | None = None) -> Array:
     """Compute a metric of a series, one number per replication.
 
-    `rise_time` is from 10 % to 90 % of the final value, `settling_time` until the values stay within 2 % of it, `overshoot`
-    and `undershoot` are in percent of it; `peak` is the largest distance from 0. Times are in days since the first tick,
-    infinite if the event never happens. The definitions are those of python-control's `step_info`.
+    As in python-control's `step_info`, `rise_time` is the time from 10 % to 90 % of the final value, and `settling_time`
+    the time until values stay within 2 % of it. `overshoot` and `undershoot` are percentages of the final value, `peak` the
+    largest distance from 0. Times are in days since the first tick, or infinite if the event never happens.
 
-    `days` and `values` have the shapes (T,) and (T, R), with NaN for a missing value. `final` is the value to settle at, by
-    default the last value. Raises `ScenarioError` if a replication has no value, or if a step response ends at 0.
+    `days` and `values` have the shapes (T,) and (T, R), with NaN for a missing value. `final` is the final value (default:
+    the last value). Raises `ScenarioError` if a replication has no value, or if a step response ends at 0.
 
     >>> measure("overshoot", np.arange(4.0), np.array([[0.0], [1.5], [0.9], [1.0]])).tolist()
     [50.0]

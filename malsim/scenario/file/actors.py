@@ -95,7 +95,7 @@ def _facts(part: dict[str, Any], _: str) -> list[Fact]:
 def scripted_claims(table: list[dict[str, Any]], facts: tuple[Fact, ...]) -> pl.DataFrame:
     """Convert a file's `[[claim]]` tables to claims.
 
-    A claim without a value gets the value of its fact that is named by its title, if there is one.
+    A claim without a value gets the fact's value whose label is the claim's title, if there is one.
     """
     numbers = {(fact.name, fact.label(n)): fact.number(n) for fact in facts for n in range(len(fact.values))}
     return as_claims(from_mappings([_claim(claim, numbers) for claim in table]))
@@ -142,7 +142,7 @@ def _episode(given: Mapping[str, Any], number: int, lines: Lines, where: str) ->
 def during(episodes: Iterable[Episode], trace: Trace) -> NDArray[np.bool_]:
     """Return a mask of shape (ticks, replications) that is True at ticks within an episode.
 
-    A condition `when` without a value counts as false. Raises `ScenarioError` if it names something that the run lacks.
+    A condition `when` without a value counts as false. Raises `ScenarioError` if the run lacks a named item.
     """
     mask = np.zeros((len(trace.times), len(trace.replications)), dtype=bool)
     for episode in episodes:

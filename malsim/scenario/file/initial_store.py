@@ -29,7 +29,7 @@ def initial_memory_of(
 ) -> InitialMemory | None:
     """Read `from` and `primed_by` in `[memory]`. `recorded` holds the store hashes of a recorded run.
 
-    Raises `ScenarioError` for a file that is missing, outside the scenario's folder, not a store, or has another hash.
+    Raises `ScenarioError` if a file is missing, is outside the scenario's folder, is not a store, or has a different hash.
     """
     given = table.get("memory", {})
     names = {key: given[key] for key in ("from", "primed_by") if key in given}

@@ -45,7 +45,7 @@ STAND_INS = {"Infinity": 2**52 - 0.5, "-Infinity": 0.5 - 2**52, "NaN": None}
 def read(path: str | Path, *, allow_code: bool = False) -> Scenario:
     """Read a scenario file. Adapters, processes and other code that it names run only with `allow_code`.
 
-    Raises one `ScenarioError` for all faults of the file: missing, larger than 64 MiB, not TOML, or not a scenario.
+    Raises one `ScenarioError` that lists all faults: the file is missing, larger than 64 MiB, not TOML, or not a scenario.
     """
     path = Path(path)
     if not path.is_file():
@@ -87,7 +87,7 @@ def parse(
 ) -> Scenario:  # fmt: skip
     """Parse TOML text as a `Scenario`. `where` is the file name used in error messages.
 
-    `netlist` replaces the netlist that the text names; `stores` are the hashes that its stores must have.
+    `netlist` replaces the netlist that the text names; `stores` maps the paths of its stores to the required hashes.
     """
     text = text.removeprefix("\ufeff")
     try:

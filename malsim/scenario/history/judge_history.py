@@ -82,9 +82,9 @@ def judge_history(scenario: Scenario, path: Path) -> Judged:
 def with_signals(history: History) -> History:
     """Run the history's netlist on each snapshot of the memory, and add its signals and events to the history.
 
-    Cells and edges in the netlist are ignored, since the store has its own. Flags are recorded as events only, and programs
-    propose nothing. The netlist's tick is the median time between two scans. Raises `ScenarioError` if there is nothing to
-    scan.
+    Cells and edges in the netlist are ignored, since the store has its own. Flags are only recorded as events, and
+    programs propose no claims. The netlist's tick is the median time between two scans. Raises `ScenarioError` if there is
+    nothing to scan.
     """
     scenario = history.scenario
     netlist = scenario.netlist

@@ -38,7 +38,7 @@ SAYS = pl.coalesce(pl.col("value").cast(pl.String), "title")
 class History:
     """Frames of a recorded history, whose ticks are the times at which something was written.
 
-    `scenario` holds the checks and the netlist, `snapshots` the day and memory of each instant that the netlist scans.
+    `scenario` has the checks and the netlist, `snapshots` the day and memory at each instant that the netlist scans.
     """
 
     scenario: Scenario
@@ -59,7 +59,7 @@ class History:
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a read-only snapshot of a store, to which other processes may continue to write.
 
-    If a write-ahead log exists, the file is opened such that closing it does not apply the log.
+    If a write-ahead log exists, the file is opened in a mode in which closing it does not apply the log.
     """
     if path.exists() and not is_store(path):
         raise StoreError("not a malsim store", where=str(path), hint="create one: malsim import FILE -o memory.sqlite")
@@ -88,10 +88,10 @@ def store_history(
 ) -> History:
     """Read the state of a store after each of its writes, without changing the file.
 
-    `scenario` holds the checks and the netlist. `cells` limits the history to these handles. With `snapshots`, the history
-    holds the whole memory at each instant that a netlist scans: the store's ticks, or every write if it has no ticks.
-    With `objects`, it holds the signals `belief(OBJECT)` and `rivals(OBJECT)`. Raises `StoreError` if the file is not a
-    store, damaged or busy, and `ScenarioError` for more instants × cells than the limits allow.
+    `scenario` has the checks and the netlist. `cells` limits the history to these handles. With `snapshots`, the history
+    has the complete memory at each instant that a netlist scans: each tick of the store, or each write if there are no
+    ticks. With `objects`, the history has the signals `belief(OBJECT)` and `rivals(OBJECT)`. Raises `StoreError` if the
+    file is not a store, damaged or busy, and `ScenarioError` if instants × cells exceeds the limits.
     """
     with reading(path) as file:
         now, deeds = read.present(file), read.ticks(file)
@@ -122,7 +122,7 @@ def store_history(
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
     """Return one row per millisecond with a write: the row number and day of its last write, and the memory's size then.
 
-    If cells existed before the first write, as in an imported memory, the days on which they were created are instants.
+    If cells existed before the first write, as in an imported memory, the times of their creation are instants too.
     """
     instants = deeds.select("t", pl.col("row").alias("deed"), "cells", "edges", "scanned")
     if deeds.height:

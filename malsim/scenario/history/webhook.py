@@ -55,7 +55,7 @@ class Webhook:
     def post(self, message: Mapping[str, object]) -> str:
         """Post `message` as JSON. Return "" on success, otherwise an error message that does not contain the address.
 
-        The call ends after `WAIT` seconds, even if the server sends its answer byte by byte.
+        The call times out after `WAIT` seconds, even if the server sends its answer byte by byte.
         """
         outcome: list[str] = []
         body = json.dumps(message, ensure_ascii=False, allow_nan=False).encode()

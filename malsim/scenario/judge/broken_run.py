@@ -52,7 +52,7 @@ def drawing(proof: Proof) -> Sheet:
 def scenario_text(proof: Proof, document: Document, *, tick: float = DAY) -> str:
     """Return the text of a scenario that reproduces a refutation, with the refuted property as its check.
 
-    The refuting inputs replace the cells and the loop.
+    The inputs of the refuting run replace the cells and the loop.
 
     Raises `UsageError` if a run of the scenario does not fail as the trace does.
     """

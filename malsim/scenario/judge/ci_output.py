@@ -45,8 +45,8 @@ def outcome_lines(judged: Judged, outcome: Outcome, options: str = "") -> Iterat
 def github_lines(judged: Judged, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield one GitHub workflow command per check that did not pass, with the file and line of the check.
 
-    The format is that of GitHub's documentation, `::error file=…,line=…,title=…::message`, with percent signs and line
-    breaks escaped, and colons and commas in properties too.
+    The format, `::error file=…,line=…,title=…::message`, is documented by GitHub. Percent signs and line breaks are
+    escaped; in properties, colons and commas are escaped too.
     """
     for line in errors_of(judged.scenario.path, judged.error) if judged.error else ():
         number, _, message = line.removeprefix(f"{one_line(judged.scenario.path)}:").split(":", 2)

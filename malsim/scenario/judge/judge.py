@@ -35,8 +35,8 @@ Status = Literal["pass", "fail", "error"]
 class Outcome:
     """Outcome of one check, with a message and, for a failure, the replication to inspect.
 
-    `margin` is the distance from failing, if the check has one. A property has a `verdict`, a metric an `estimate`, a
-    baseline a `comparison`.
+    `margin` is the check's distance from failing, if defined. Properties have a `verdict`, metrics an `estimate`, and
+    baselines a `comparison`.
     """
 
     check: Check
@@ -53,8 +53,8 @@ class Outcome:
 class Judged:
     """Scenario with the outcomes of its checks, or with the `error` that prevented the run.
 
-    `source` is the command-line option for the recorded history, if a history was judged and nothing was simulated.
-    `seconds` is the duration from `started`, an ISO time.
+    `source` is the command-line option that names the recorded history, if a history was judged instead of a simulation.
+    `seconds` is the duration and `started` the start time in ISO format.
     """
 
     scenario: Scenario
@@ -102,7 +102,7 @@ def judge_run(run: Run) -> tuple[Outcome, ...]:
 def goals(suite: Sequence[Judged]) -> tuple[tuple[Judged, Outcome], ...]:
     """Return each goal of a suite once, with its outcome.
 
-    Goals are identified by name. A goal passes if any replication of any scenario that names it meets it.
+    Goals are identified by name. A goal passes if it is met in any replication of any scenario that names it.
     """
     by_name: dict[str, tuple[Judged, Outcome]] = {}
     for judged in suite:

@@ -1,6 +1,6 @@
 """Inductive invariants of a net: guessed facts, minus those that one cycle of ticks can break.
 
-The remaining facts hold after the first cycle, and if they hold in any state, they hold again one cycle later.
+The remaining facts hold after the first cycle. Whenever they all hold in a state, they also hold one cycle later.
 
 Source: Flanagan and Leino, Houdini, an annotation assistant for ESC/Java, 2001.
 """

@@ -31,15 +31,15 @@ class Proof:
     Parameters
     ----------
     text, assumptions
-        The property, and the properties assumed at every tick.
+        Property, and properties assumed to hold at every tick.
     inputs
         Free inputs with their bounds.
     k, facts
-        For a proof by induction: the number of consecutive ticks used, and the invariants used.
+        For a proof by induction: number of consecutive ticks, and invariants, that the induction uses.
     ticks
         Length of the runs examined, or of the refuting run.
     trace
-        For a refutation, the run in the engine: `t` in days and every signal, one row per tick.
+        For a refutation: the engine's run, with `t` (days) and a column per signal, one row per tick.
     """
 
     result: Result

@@ -1,7 +1,7 @@
 """Proof of a net's property, by k-induction or up to a number of ticks, or refutation by the shortest trace.
 
     base        the property holds in the first ticks of every run from the initial state
-    induction   from any state, if the property holds in k consecutive ticks, it holds in the next
+    induction   from any state, if the property holds in k consecutive ticks, it holds in the next tick
 
 Source: Sheeran, Singh and Stålmarck, Checking safety properties using induction and a SAT-solver, 2000.
 """
@@ -49,24 +49,24 @@ def prove(
     Parameters
     ----------
     net
-        A net, or the result of `cut`. All cells that it reads are assumed to exist.
+        A net, or the result of `cut`. All cells that the net reads are assumed to exist.
     text, assume
-        Property and assumptions in the language of checks; an assumption has the form `always (…)` and reads no later tick.
+        Property and assumptions in the language of checks. Assumptions have the form `always (…)` and read no later tick.
     ticks
         Length of the runs examined if the induction fails.
     timeout
-        Seconds.
+        Time limit in seconds.
     tick
         Milliseconds between two ticks.
 
     Raises
     ------
     OutsideError
-        For an op, or a part of the property, that has no exact translation.
+        If an op, or a part of the property, has no exact translation.
     ScenarioError
-        For a property that cannot be parsed, or that names something the net does not have.
+        If the property cannot be parsed, or names something that the net lacks.
     UsageError
-        For assumptions that no run satisfies, or without a solver.
+        If no run satisfies the assumptions, or if no solver is installed.
     """
     return _Question(net, text, assume, ticks, timeout, tick).answer()
 

@@ -246,7 +246,7 @@ def fields_of(text: str) -> str:
 def read_of(text: str, *, quoted: bool) -> str | None:
     """Return the address that a word or quoted text in a check refers to; None for quoted text that is not an address.
 
-    Raises `ScenarioError` for a spelling that checks do not use, with the correct one as its hint.
+    Raises `ScenarioError` for a spelling that checks do not accept; the hint gives the accepted one.
     """
     if '("' in text:
         return text.replace('("', "(").replace('")', ")")

@@ -45,7 +45,7 @@ class Read:
 class Apply:
     """Function applied to values at each tick.
 
-    `prev` and `next` are the argument one tick earlier and later; they have no value at the first and last tick.
+    `prev` and `next` are the values one tick earlier and later. They have no value at the first or last tick.
     """
 
     function: Function
@@ -113,7 +113,7 @@ class Compare:
 class Bit:
     """Condition on an address that reads 1 (true, margin 1) or 0 (false, margin −1), or on its `prev` or `next`.
 
-    Any other number is an error, except that `right(x)` of a tie, which lies between 0 and 1, does not hold.
+    Any other number is an error, except for `right(x)` of a tie: that number lies between 0 and 1 and counts as false.
     """
 
     value: Value

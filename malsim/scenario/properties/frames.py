@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = None) -> Trace:
     """Return the trace of a run's frames. Each address is looked up when it is first read.
 
-    Every time in cells, signals or writers is a tick. `metrics` are numbers of the whole run by name: one per replication,
-    or ticks × replications. Raises `ScenarioError` if the run has no tick, or a frame lacks the columns t and rep.
+    Every time in cells, signals or writers is a tick. `metrics` maps names to arrays, with one number per replication or of
+    shape (ticks, replications). Raises `ScenarioError` if the run has no ticks, or a frame lacks t or rep.
     """
     reader = FrameReader(run, metrics or {})
     return Trace(reader.times, reader.replications, reader.read, reader.events_at)
@@ -36,9 +36,9 @@ def trace_of(run: RunFrames, *, metrics: Mapping[str, NDArray[Any]] | None = Non
 class FrameReader:
     """Reader for a run's frames that returns the values of an address as a cached array of ticks × replications.
 
-    A field is named in full or as in netlists, a signal by its name or by one of its pins. Truth values read 1 and 0, text
-    reads as strings. A missing row or a null has no value. A name that is nowhere in the run, a field that is null
-    throughout, NaN, or two rows for one tick and replication raise `ScenarioError`.
+    Fields are named in full or as in netlists, signals by name or by one of their pins. Bits are returned as 1 and 0, text
+    as strings. A missing row or a null has no value. Raises `ScenarioError` for a name that does not occur in the run, a
+    field that is always null, NaN, or two rows for the same tick and replication.
     """
 
     def __init__(self, run: RunFrames, metrics: Mapping[str, NDArray[Any]]) -> None:
@@ -74,7 +74,7 @@ class FrameReader:
     def events_at(self, kind: str, subject: str | None) -> NDArray[np.bool_]:
         """Return a mask of the ticks at which the event has occurred since the previous tick.
 
-        An event after the last tick counts at the last tick.
+        Events after the last tick count at the last tick.
         """
         events, mask = self._tables["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):

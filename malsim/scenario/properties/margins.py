@@ -1,18 +1,18 @@
 """Quantitative semantics of properties: the margin of a formula at each tick of each replication.
 
 ρ(a < b) = b − a,  ρ(a > b) = a − b,  ρ(a == b) = −|a − b|,  ρ(a != b) = |a − b|, each divided by its scale; a string, a bit
-and an event give 1 or −1; ρ(not φ) = −ρ(φ), and = min, or = max, implies = max(−left, right); always and historically are
+and an event give 1 or −1; ρ(not φ) = −ρ(φ), and = min, or = max, implies = max(−left, right); always and historically take
 the minimum over their window, eventually and once the maximum;
-ρ(φ until[a:b] ψ) at i = max over ticks j of the window of min(ρ(ψ, j), min ρ(φ, k) for i ≤ k < j); since is its mirror;
-ρ(rise φ) = min(−ρ before, ρ), ρ(fall φ) = min(ρ before, −ρ), with ρ = −∞ before the first tick.
+ρ(φ until[a:b] ψ) at i = max over ticks j of the window of min(ρ(ψ, j), min ρ(φ, k) for i ≤ k < j); since is until mirrored
+in time; ρ(rise φ) = min(−ρ before, ρ), ρ(fall φ) = min(ρ before, −ρ), with ρ = −∞ before the first tick.
 
 **Missing values.** Before a cell's first tick, for `prev` at the first tick and for `next` at the last, there is nothing to
-compare, and the margin is NaN. Windows ignore such ticks, like ticks after the end of the run. `and`, `or` and `implies`
-have a margin there only if the other side alone decides (false and …, true or …). A window without a tick gives +∞ (always)
-or −∞ (eventually). NaN or infinity in the data, or from a division, is an error if the margin depends on it.
+compare, and the margin is NaN. Windows ignore such ticks and ticks after the end of the run. `and`, `or` and `implies` have
+a margin there only if the side with a value decides alone (false and …, true or …). A window without a tick gives +∞
+(always) or −∞ (eventually). NaN or infinity in the data, or from a division, is an error if the margin depends on it.
 
 Source: Donzé and Maler, Robust satisfaction of temporal logic over real-valued signals, 2010. On ticks without gaps the
-margins equal rtamt's discrete-time offline margins, except that in rtamt a formula that never held falls at the first tick.
+margins equal rtamt's discrete-time offline margins, except that in rtamt `fall φ` is true at the first tick if φ is false.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class BrokenDayError(ScenarioError):
 def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:
     """Return the margins at the start of a run, and the number substituted for invalid values (None if all are valid).
 
-    An invalid value raises an error only if the margins depend on it, that is, if they differ between the smallest and the
-    largest `fill`.
+    An invalid value raises an error only if the margins depend on it, that is, if the smallest and the largest `fill` give
+    different margins.
     """
     try:
         return Margins(trace, truth=truth).at_start(formula), None
@@ -65,9 +65,9 @@ def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False)
 class Margins:
     """Evaluator of formulas on one trace.
 
-    With `truth`, every comparison gives ±1 instead of its distance, to find the sign of a margin of 0. With `keep`, the
-    margins of all parts are cached, to find the witness in one replication. `fill` is the margin of a comparison whose value
-    is not a finite number or not a bit; with None, such a value raises an error.
+    With `truth`, every comparison yields ±1 instead of its distance, which decides margins of exactly 0. With `keep`, the
+    margins of all subformulas are cached to find a replication's witness. `fill` is the margin of a comparison with an
+    invalid value (not a finite number, or not a bit); with None, an invalid value raises an error.
     """
 
     def __init__(self, trace: Trace, *, truth: bool = False, keep: bool = False, fill: float | None = None) -> None:

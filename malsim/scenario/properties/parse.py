@@ -32,7 +32,7 @@ TERMINALS = {
 def parse(text: str) -> Formula:
     """Parse one property of at most 10,000 characters and 60 levels of nesting.
 
-    Raises `ScenarioError` with the column, the text found there, and a hint.
+    Raises `ScenarioError` with the column of the fault, the text at that column, and a hint.
 
     >>> parse("always (tripped implies eff(obs_a1a1) < 0.5)").word
     'always'

@@ -27,11 +27,11 @@ Events: TypeAlias = Callable[[str, str | None], NDArray[np.bool_]]
 class Trace:
     """Ticks of a run, with functions that read values and events at each tick.
 
-    `times` are the milliseconds of each tick since the run's start, in increasing order; `replications` are the numbers of
-    the columns. `read` maps an address to an array of ticks × replications: float64 with NaN for a missing value (a cell
-    that does not exist yet), or an object array of strings with None for a missing value. To read more kinds of address,
-    wrap it: `dataclasses.replace(trace, read=wider(trace.read))`. `events_at` maps an event's kind and subject (or None) to
-    a Boolean array of the same shape, true if the event occurred since the previous tick.
+    `times` are the increasing times of the ticks in milliseconds since the run's start. `replications` has the replication
+    number of each column. `read` maps an address to an array of ticks × replications: float64 with NaN for a missing value
+    (a cell that does not exist yet), or an object array of strings with None for a missing value. To support more kinds of
+    address, wrap `read`: `dataclasses.replace(trace, read=wider(trace.read))`. `events_at` maps an event's kind and
+    subject (or None) to a Boolean array of the same shape that is true where the event occurred since the previous tick.
     """
 
     times: NDArray[np.int64]
@@ -57,7 +57,7 @@ class Trace:
     def of_arrays(days: Iterable[float], arrays: Mapping[str, NDArray[Any]]) -> Trace:
         """Create a trace from arrays of ticks × replications. The trace has no events.
 
-        NaN is a missing value; it is an error between two values of a replication.
+        NaN is a missing value, and is allowed only before a replication's first value and after its last.
 
         >>> Trace.of_arrays([1, 2], {"x": np.zeros((2, 3))}).replications.tolist()
         [0, 1, 2]
@@ -114,9 +114,9 @@ Rows = NDArray[np.int64]
 def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
     """Return the minimum (or maximum) of the rows first[i] … last[i] for each i and column; ±∞ for an empty window.
 
-    The algorithm uses two stacks: rows before a split hold extrema up to the split, rows after it one running extremum.
-    Each row enters and leaves once, so a window of any width costs three row operations per step. `values` (rows × columns)
-    contain no NaN. `first` and `last` are row numbers that never decrease; `last < first` is an empty window.
+    The algorithm uses two stacks: rows before a split store extrema up to the split, rows after it share one running
+    extremum. Each row enters and leaves once, so a step costs three row operations at any window width. `values` (rows ×
+    columns) contain no NaN. `first` and `last` are non-decreasing row numbers; a window with `last < first` is empty.
 
     >>> column = np.array([[3.0], [1.0], [2.0]])
     >>> extrema(column, np.array([0, 1, 2]), np.array([1, 2, 2]), largest=False).ravel().tolist()
@@ -151,8 +151,8 @@ def extrema(values: Array, first: Rows, last: Rows, *, largest: bool) -> Array:
 def spans(window: Window | None, times: Rows, *, origin: int | None = None) -> tuple[Rows, Rows]:
     """Return the first and last tick of a window for each tick, or for a single time `origin` (ms) before all ticks.
 
-    The window [a:b] of tick i contains tick j if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b; it
-    ends with the last tick. Relative to an `origin`, ticks are counted from the first one.
+    The window [a:b] of tick i contains tick j if times[i] + a ≤ times[j] ≤ times[i] + b, or, in ticks, i + a ≤ j ≤ i + b;
+    windows end at the last tick. With an `origin`, ticks are counted from the first tick.
     """
     count = len(times)
     here = np.arange(count if origin is None else 1)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Margin:
     """Distance of a property from its bound: positive if the property holds, negative if not, 0 exactly on the bound.
 
-    `each` is the margin of each replication at the run's start, in the units compared (divided by the scale), and `holds`
-    is true in the replications in which the property holds. `witness` is the comparison that decided the worst margin.
+    `each` is the margin of each replication at the run's start, in the unit of the comparison (divided by its scale).
+    `holds` marks the replications in which the property holds. `witness` is the comparison that decided the worst margin.
     """
 
     replications: NDArray[np.int64]
@@ -51,8 +51,8 @@ class Margin:
 class Verdict:
     """Verdict on a check, which passes if the property holds in at least the required share of replications.
 
-    `property` is the property as text, `share` the required share, `holding` the share that holds with Wilson's 95 %
-    `interval`, and `margin` the margins with the witness of the worst.
+    `property` is the property as text, and `share` the required share of replications. `holding` is the share in which the
+    property holds, with its 95 % Wilson `interval`. `margin` has the margins, and the witness of the worst margin.
     """
 
     passed: bool
@@ -82,8 +82,8 @@ class Property:
     def margin(self, run: RunFrames | Trace) -> Margin:
         """Return the margins, one per replication, at the start of a trace or a run (any object with the four frames).
 
-        Raises `ScenarioError` if an address is not in the run, a window ends after the run, a value is NaN, or nothing was
-        checked because some replication has no tick with a value to compare.
+        Raises `ScenarioError` if an address is not in the run, a window ends after the run, a value is NaN, or a
+        replication has no tick with a value to compare, so that nothing was checked there.
         """
         try:
             return self._margin(run if isinstance(run, Trace) else trace_of(run))
@@ -123,7 +123,7 @@ class Property:
 def check(formula: str | Formula, run: RunFrames | Trace, *, share: float = 1.0) -> Verdict:
     """Check that a property holds in at least `share` (above 0, at most 1) of the replications of a run or a trace.
 
-    Raises `ScenarioError` if the property cannot be checked; it never passes unchecked.
+    Raises `ScenarioError` if the property cannot be checked; an unchecked property never passes.
 
     >>> trace = Trace.of_arrays([0, 1, 2], {"x": np.array([[0.5], [0.4], [0.2]])})
     >>> verdict = check("always (x >= 0.3)", trace)

@@ -22,7 +22,7 @@ class Witness:
     """Comparison that decided the margin of a replication.
 
     `day` is None if the window contains no tick. `addresses` are the addresses that the clause reads, or the event's
-    subject. `clause` is the comparison as text, `expected` the same or its negation, `got` the values compared.
+    subject. `clause` is the comparison as text, `expected` the clause or its negation, and `got` the compared values.
     """
 
     replication: int

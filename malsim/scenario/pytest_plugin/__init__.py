@@ -1,8 +1,8 @@
 """pytest plugin that collects scenario files as tests, one per check, and provides fixtures for testing a memory.
 
-A `.toml` file is collected if it is a scenario: it is named on the command line, begins with `# malsim`, lies in a folder of
-the ini option `malsim_paths`, or contains `why` or a check together with other tables of a scenario. Heavy modules are
-imported when the first scenario is collected.
+A `.toml` file is collected if it is a scenario: it is named on the command line, begins with `# malsim`, lies in a folder
+listed in the ini option `malsim_paths`, or contains `why` or a check together with other tables of a scenario. Heavy
+modules are imported when the first scenario is collected.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class TestedFile:
 class MemoryBench:
     """Memory under test, with methods to write claims to it, advance its time, query it and check properties.
 
-    `base` is a scenario with the memory. Ticks are a day apart and claims arrive between them; answers are as of the last
-    tick.
+    `base` is a scenario that contains the memory. Ticks are one day apart, and claims arrive between ticks. Answers are
+    those at the last tick.
     """
 
     base: Scenario

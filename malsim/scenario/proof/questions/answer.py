@@ -30,11 +30,11 @@ class SafetyAnswer:
     question
         Sentence that is true of a sound tripwire.
     proof
-        Proof of the sentence, or refutation of its contrary; None if no solver was used.
+        Proof of the sentence, or refutation of its negation; None if no solver was used.
     sound
         True if a sound tripwire has this answer; None if the question was not asked.
     line
-        Line of the netlist where a flaw can be corrected; 0 for no particular line.
+        Line of the netlist in which to correct a flaw; 0 for no particular line.
     reason
         Reason for the answer, or for not asking the question.
     other

@@ -29,9 +29,9 @@ def safety(
     Parameters
     ----------
     alarm
-        Bit that is an alarm although no latch or watchdog holds it.
+        Bit to treat as an alarm, in addition to the outputs of latches and watchdogs.
     timeout
-        Seconds for all questions together.
+        Time limit for all questions together, in seconds.
 
     Raises
     ------

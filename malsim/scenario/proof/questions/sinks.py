@@ -92,7 +92,7 @@ def acts(net: Net, name: str) -> bool:
 def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswer]:
     """Check that alarms with the same cause are equal, and that alarms with the same inputs do not contradict each other.
 
-    Of two alarms with the same inputs but different causes, one must imply the other.
+    If two alarms have the same inputs but different causes, one must imply the other.
     """
     net = inquiry.net
     free = {signal.name for signal in cut(net).inputs} - set(acknowledgements(net))

@@ -1,8 +1,8 @@
 """Numpy functions for numbers and bits that are either known or solver terms.
 
-Known elements are passed to numpy. A term that chooses among known numbers is evaluated case by case, so that a table, a
-shift or a quotient of it is exact. Other terms support comparisons, logic, sums, products and whole-number division; any
-other function raises `OutsideError`. Reals are exact here, whereas the engine rounds to 53 bits.
+Known elements are passed to numpy. A term that chooses among known numbers is evaluated case by case, so that looking it
+up in a table, shifting it or dividing it is exact. Other terms support comparisons, logic, sums, products and integer
+division; any other function raises `OutsideError`. Reals are exact here, whereas the engine rounds to 53 bits.
 """
 
 from __future__ import annotations

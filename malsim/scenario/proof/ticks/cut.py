@@ -59,7 +59,7 @@ def cut(net: Net) -> Cut:
     Raises
     ------
     OutsideError
-        For a signal that reduces the outputs of ops over many rows, with its line.
+        If a signal reduces the outputs of ops over many rows. The error names the signal's line.
     """
     signals, inputs = {}, []
     for name, signal in net.signals.items():
@@ -125,7 +125,7 @@ OTHER = "other-"
 def both_nets(net: Net, other: Net) -> Cut:
     """Join two nets into one. Names of the second net get the prefix `other-`, except those of shared inputs.
 
-    An input is shared if the same cell, pin of the loop or, for signals without a writer, name feeds it.
+    An input is shared if both nets read it from the same cell or loop pin or, without a writer, if it has the same name.
     """
     first, second = cut(net), cut(other)
     names = {signal.source or signal.name: signal.name for signal in first.inputs}
@@ -176,7 +176,7 @@ def equal_outputs(net: Net, other: Net) -> str:
     Raises
     ------
     UsageError
-        If the nets have no output with the same name.
+        If no output exists in both nets under the same name.
     """
     names = [name for name in leaving(net) if name in leaving(other)]
     if not names:

@@ -1,6 +1,6 @@
 """Evaluation of a property on a trace of solver terms; `malsim.scenario.properties.margins` does this for numbers.
 
-A part without a value (such as `prev` at the first tick) is ignored, as it is there.
+As in that module, a part without a value (such as `prev` at the first tick) is ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Meaning:
     """Evaluator of formulas on a trace of solver terms.
 
     `read` maps an address and a tick, counted from 0, to an element; `times` are in milliseconds. With `open_past`, the
-    trace is part of a longer one, and the values of `once`, `historically` and `since` before its beginning are unknown.
+    trace is part of a longer trace, so what `once`, `historically` and `since` read before its start is unknown.
     """
 
     def __init__(self, read: Callable[[str, int], Element], times: NDArray[np.int64], *, open_past: bool = False) -> None:

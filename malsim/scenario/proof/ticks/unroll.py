@@ -92,7 +92,7 @@ class Unrolling:
         Raises
         ------
         OutsideError
-            For an op that has no exact translation, with its line.
+            If an op has no exact translation. The error names the op's line.
         """
         signals, bounds = dict(state.signals), []
         for entry in self.cut.inputs:
@@ -129,8 +129,8 @@ class Unrolling:
 class Stretch:
     """Consecutive ticks of an unrolled net, computed on demand.
 
-    Formulas read at most `length` ticks; the assumptions hold at every tick. With `anywhere`, the stretch begins in an
-    arbitrary state after a positive number of whole cycles, otherwise in the initial state.
+    Formulas read at most `length` ticks, and the assumptions hold at every tick. With `anywhere`, the stretch starts in an
+    arbitrary state after one or more complete cycles; otherwise it starts in the initial state.
     """
 
     def __init__(
