@@ -28,7 +28,7 @@ SECTIONS = {
 class Judgement:
     """Results by section; a section that was not requested is None.
 
-    `refused` has a sentence for each memory without a price.
+    `refused` explains, for each memory without a price, why it has none.
     """
 
     axioms: Matrix | None = None
@@ -76,7 +76,7 @@ class Judgement:
     def save_figures(self, folder: Path, *, without: Sequence[str] = ()) -> list[Path]:
         """Write `duties.png` and `prices.png` and return their paths.
 
-        `without` names memories to leave out of the price figure.
+        Memories in `without` are left out of the price figure.
         """
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[Path, Any] = {}

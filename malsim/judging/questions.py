@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 class Questions:
     """Questions on which every memory is judged.
 
-    `only` selects sections (axioms, duties, price), `cases` names of axioms, duties and strategies of a liar. `draws` is the
-    number of streams per axiom and of draws per duty; None is 20, for axioms of the graph 4. The store `on` provides the
-    claims and gaps of axioms and duties; prices are then those of overturning its `fact`, and are left out without a fact.
-    `honest` and `most` are the numbers of honest writers and of steps per strategy in the world of the prices.
+    `only` selects sections (axioms, duties, price), `cases` axioms, duties and liar strategies by name. `draws` is the
+    number of streams per axiom and of draws per duty: by default 20, but 4 for axioms of the graph. The store `on` provides
+    claims and gaps for axioms and duties; prices are then the prices of overturning its `fact`, and are left out without a
+    fact. For prices, `honest` is the number of honest writers and `most` the maximum number of steps per strategy.
 
     Raises `UsageError` for an unknown case, a number out of bounds, a fact without a store, or a store without a fact if
     only prices are requested.

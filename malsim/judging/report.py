@@ -39,7 +39,7 @@ pre { background: var(--card); padding: .7rem; } figure { margin: 0; } svg { max
 def verdict_text(table: VerdictTable[Any]) -> str:
     """Return a table with one row per question and one column per memory.
 
-    A single memory also gets reasons and witnesses.
+    For a single memory, include reasons and witnesses.
     """
     names, alone = table.memories, len(table.memories) == 1
     lines = [] if alone else [f"{number:>3}  {name}" for number, name in enumerate(names, 1)]

@@ -64,7 +64,7 @@ def simpler_streams(events: list[Timed], *, halve: bool = True) -> Iterator[list
 def smallest_part(rows: list[int], passes: Callable[[list[int]], bool]) -> list[int]:
     """Return a minimal subset of `rows`, in order, that passes: no single row can be removed.
 
-    If at most 16 rows remain, no pair can be removed either. All `rows` together must pass.
+    If at most 16 rows remain, no pair of rows can be removed either. All `rows` together must pass.
 
     >>> smallest_part(list(range(100)), lambda part: {3, 70} <= set(part))
     [3, 70]

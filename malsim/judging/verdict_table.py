@@ -20,8 +20,8 @@ UNASKED = (NOT_OFFERED, N_A, RECORDED)
 class QuestionVerdict:
     """Verdict on one memory for one question, which is an axiom or a duty.
 
-    `why` is a sentence on the failure, the error, or the reason why the question does not apply; empty where it holds.
-    `calls` is the smallest stream found that breaks it, as a table.
+    `why` describes the failure or error, or says why the question does not apply; empty if the memory passes. `calls`
+    is the smallest failing stream found, as a table.
     """
 
     memory: str
@@ -89,8 +89,8 @@ def case_for_each(
 ) -> Callable[[str], None]:
     """Return a pytest test with one case per name. `option` is the argument that lists expected failures.
 
-    A case fails with the witness of a failed question, and when an expected failure holds; it is skipped where the question
-    does not apply. Raises `UsageError` if pytest is not installed.
+    A case fails if its question fails (the witness is shown) or if an expected failure passes. A case is skipped if its
+    question does not apply. Raises `UsageError` if pytest is not installed.
     """
     try:
         import pytest

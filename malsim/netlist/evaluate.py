@@ -42,9 +42,9 @@ class SignalRow:
 class Frames:
     """Frames in which addresses are looked up, recorded by a run or taken from one memory.
 
-    `cells` has a row per t, rep and cell (a handle), `writers` per t, rep and writer, `signals` per t, rep, signal and row.
-    `edges` has source and target (handles), relation, weight and time written, and rep if replications differ; None if edges
-    were not recorded. `pins` maps pins to signals.
+    `cells` has a row per t, rep and cell (its handle), `writers` per t, rep and writer, `signals` per t, rep, signal
+    and row. `edges` has source and target (handles), relation, weight, time written, and rep if replications differ;
+    None if edges were not recorded. `pins` maps pins to signals.
     """
 
     cells: pl.DataFrame
@@ -107,7 +107,7 @@ def needs_edges(point: Path) -> bool:
 def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
     """Evaluate an address to one value per instant, as columns t, rep and value.
 
-    Raise `AddressError` if an instant has several values.
+    Raise `AddressError` if there are several values at one instant.
     """
     values = evaluate(where, frames)
     if values["value"].dtype == pl.List or "row" in values.columns:
@@ -125,8 +125,9 @@ def one_value(where: Address | SignalRow | str, frames: Frames) -> pl.DataFrame:
 def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: float | None = None) -> pl.DataFrame:
     """Evaluate an address, or its text, in recorded frames or in the current state of a memory.
 
-    Returns `t`, `rep`, `value`, one row per instant, and `row` if there are several values; with `at` (days) only the last
-    tick up to then. Hops and reducers over cells take active cells only. Raises `AddressError` for an unknown name.
+    Returns `t`, `rep` and `value`, one row per instant, and `row` if there are several values; with `at` (days), only
+    the last tick up to `at`. Hops and reducers over cells use active cells only. Raises `AddressError` for unknown
+    names.
 
     >>> cells = pl.DataFrame({"t": [0.0], "rep": [0], "cell": ["dec_a3ee"], "effective": [0.6]})
     >>> edges = pl.DataFrame(schema={"source": str, "relation": str, "target": str, "weight": float, "t": float})

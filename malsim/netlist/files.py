@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class _Reader:
     """Parser state for a netlist file and the files it sources.
 
-    Each file may be read only once, and their total size is limited.
+    Each file may be read only once, and the total size of all files is limited.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _Reader:
 def read(path: str | Path) -> Document:
     """Read a netlist file and the files it sources. Raise `NetlistError` with the faults of all files if there are any.
 
-    Sourced paths are relative to the file and lie within its folder.
+    Sourced paths are relative to the file and must lie within its folder.
     """
     document, faults = read_with_faults(path)
     if faults:

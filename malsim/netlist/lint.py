@@ -27,9 +27,9 @@ def lint(
 ) -> list[Fault]:
     """Return all warnings about a netlist. Raise `NetlistError` if the netlist does not link.
 
-    The warnings are: a signal without writer or reader, a reader that runs before its writer, an instance that no thread
-    calls or nothing reads, a loop with its sign, a wire that only documents the tick, and ignored text. `net` is the linked
-    net, if known; `inputs` are signals that a scenario feeds.
+    The warnings are: a signal without writer or reader, a reader that runs before its writer, an instance that no
+    thread calls or nothing reads, a loop with its sign, a wire that only documents the tick, and ignored text. `net` is
+    the linked net, if known; `inputs` are the signals that a scenario feeds.
     """
     net = net or link(document, palette)
     notes = [*_signals(net, inputs), *_late(net), *_instances(net), *_loops(net), *_documenting(net)]

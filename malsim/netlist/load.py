@@ -64,15 +64,15 @@ def load(
     rules
         Rules for edges, names and the screen.
     palette
-        See `malsim.netlist.wiring.link`.
+        As in `malsim.netlist.wiring.link`.
     now
-        Time of creation, in days, for cells without one.
+        Creation time, in days, for cells without a time.
     rep
         Replication of the cells.
     admit
-        Propose every cell to the gate as a claim instead, so that the memory computes the scores.
+        Propose every cell to the gate as a claim, so that the memory computes the scores.
     expected
-        Handles of cells that may be added later; until then wires from them read nothing.
+        Handles of cells that may be added later; until then, wires from these cells read nothing.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def why(
     Parameters
     ----------
     where
-        Name of a signal or of its pin, with the row if it has several values: `low`, `low(dec_a3ee)`.
+        Name of a signal or pin, with the row if there are several values: `low`, `low(dec_a3ee)`.
     net
         Linked net.
     signals
@@ -59,7 +59,7 @@ def why(
     rep
         Replication.
     moved
-        Function that explains, for the end of a wire and a time, the change of a cell, of rows or of the loop.
+        Function that explains why the value at the end of a wire (a cell, rows or the loop) changed at a given time.
     """
     by_address = {str(link.address): signal for signal in net.signals.values() for link in signal.links}
     name, _, row = where.removesuffix(")").partition("(")

@@ -85,7 +85,7 @@ class Calendar(Axiom):
 class HalfLifeHalves(Axiom):
     """After one declared half-life, a score has fallen halfway to its final level.
 
-    Does not apply to a memory that declares no half-life.
+    The axiom does not apply to a memory that declares no half-life.
     """
 
     def needs(self, subject: Subject) -> str | None:
@@ -133,7 +133,8 @@ class MonotoneAge(Axiom):
 class NewerNotBelowOlder(Axiom):
     """The newer of two equal claims about separate objects does not score below the older one.
 
-    Scores of two questions are compared. For a user's own memory only beliefs are, because ranks need not be comparable.
+    The scores come from two queries. Ranks need not be comparable across queries, so only beliefs are compared for a
+    user's own memory.
     """
 
     def needs(self, subject: Subject) -> str | None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def histories(path: str | Path) -> dict[str, list[Event]]:
     """Read a store, or a file that `malsim import` accepts, and return each object's claims in order of time.
 
-    A claim without an object is about itself, a claim without a value has its title as the value, and undated claims are a
-    day apart. Raises `UsageError` if there is no claim.
+    A claim without an object is about itself, a claim without a value has its title as the value, and undated claims
+    are a day apart. Raises `UsageError` if there are no claims.
     """
     memory = initial_memory_from(path).memory
     cells = memory.cells if memory is not None else pl.DataFrame()
@@ -55,7 +55,7 @@ MOST = 6  # maximum number of claims per stream
 class OwnPick(Pick):
     """Variant of `Pick` that draws claims from one object's history in a store, and times from the gaps between claims.
 
-    The first three values and writers of a section are called A, B, C and ann, bob, cid; claims of others are left out.
+    The first three values drawn become A, B, C, the first three writers ann, bob, cid; other claims are left out.
     """
 
     def __init__(self, objects: Mapping[str, Sequence[Event]], seed: int, axiom: str, case: int) -> None:

@@ -24,7 +24,7 @@ HOUR = 1.0 / 24.0
 class Defect:
     """Known defect: its scenario in `scenarios/zoo`, which a repaired law passes, and the project, law and axiom.
 
-    `settings` are the law's parameters as shipped, `rules` are rules of the graph's law.
+    `settings` are the law's parameters as shipped, `rules` the rules of the graph's law.
     """
 
     name: str
@@ -88,7 +88,7 @@ class Sides:
     def distinguished(self) -> bool:
         """True if all checks pass on the healthy side and at least one fails on the broken side.
 
-        An error counts as neither.
+        An error is neither a pass nor a failure.
         """
         return self.healthy.status == PASS and self.broken.status == "fail"
 

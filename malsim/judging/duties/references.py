@@ -76,8 +76,8 @@ class Record:
 class Governed:
     """Memory with valid time and recording time, scopes, digests of rejected values, and a log.
 
-    Of the records that are not rejected, the one that became valid last is current. Only a writer of a value may correct or
-    erase it, and claims derived from the value are rejected or erased with it.
+    The current record is the valid record with the latest start that is not rejected. Only a writer who claimed a value
+    may correct or erase the value; claims derived from the value are rejected or erased with it.
     """
 
     def __init__(self) -> None:

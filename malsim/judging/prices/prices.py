@@ -29,7 +29,7 @@ class Count:
 class Price:
     """Cost of changing a memory's answer, per strategy of a liar and per way in which honest writers correct the answer.
 
-    A price is None if it is above `most` steps; scores that differ by at most `tolerance` count as equal.
+    A price is None if it exceeds `most` steps. Scores that differ by at most `tolerance` are equal.
     """
 
     memory: str
@@ -118,7 +118,7 @@ class PriceTable:
     def __repr__(self) -> str:
         """Return a table with one row per memory: doubt and price per strategy and way.
 
-        A single memory also gets its witness.
+        For a single memory, include its witness.
         """
         if not self.prices:
             return "no memories"

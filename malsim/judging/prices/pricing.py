@@ -32,7 +32,7 @@ LIE = "something else"
 def standing_world(path: str | Path, fact: str, subject: Subject, *, lie: str = LIE, most: int = 12) -> ClaimWorld:
     """Return a world in which a liar attacks a memory's answer about a fact, starting after the last claim in a store.
 
-    Raises `UsageError` for a fact without claims in the store, a lie that a writer already claims, or a memory without an
+    Raises `UsageError` if no claim in the store is about the fact, a writer already claims the lie, or a memory has no
     answer.
     """
     objects = histories(path)
@@ -149,13 +149,13 @@ def price(
     memories
         Laws and presets by name, `package.module:factory`, `mcp:COMMAND`, `Rules`, or factories of memories.
     honest, most
-        Number of honest writers who claim A, and of steps to try of each strategy; 1 or more.
+        Number of honest writers who claim A, and number of steps to try per strategy; each at least 1.
     strategies
-        Strategies of a liar, from `STRATEGIES`; by default `USUAL`, which are all but `floods`.
+        Liar strategies from `STRATEGIES`; by default `USUAL`, that is, all except `floods`.
     limit
-        Seconds that a call of a memory of your own may take.
+        Maximum duration of a call to a memory of your own, in seconds.
     world
-        Other numbers of the world: `stated`, `lie_stated`, `gap` (days), `start` (day).
+        Other settings of the world: `stated`, `lie_stated`, `gap` (days), `start` (day).
 
     Raises `UsageError` for a memory that never answers the truth before the lie begins, an unknown strategy, or a number out
     of bounds.

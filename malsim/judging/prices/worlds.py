@@ -23,9 +23,9 @@ DAILY, WEEK, TICK, PEEK, YEAR = 40, 7, 0.97, 0.02, 365.0  # lengths and offsets 
 class ClaimWorld:
     """World in which honest writers claim that `about` is `truth`, and a liar claims `lie` from day `start` on.
 
-    `stated` and `lie_stated` are the confidences of honest writers and of a liar, `gap` is the number of days between steps,
-    `most` the number of steps of a strategy. With `shared`, all objects have the same values. Raises `UsageError` for a
-    number out of bounds.
+    `stated` and `lie_stated` are the confidences that honest writers and a liar state, `gap` is the number of days
+    between steps, `most` the maximum number of steps per strategy. If `shared` is true, all objects have the same
+    values. Raises `UsageError` for a number out of bounds.
     """
 
     past: tuple[Event, ...]
@@ -69,7 +69,7 @@ class ClaimWorld:
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:
         """Return a claim that `about` has `value`.
 
-        Each (relation, value) in `edges` adds edges to the claims of that value.
+        Each (relation, value) in `edges` adds edges to all claims of that value.
         """
         about = tuple(Edge(relation, f"{self.about} is {word}") for relation, word in edges)
         stated = self.lie_stated if stated is None else stated
@@ -102,8 +102,8 @@ def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> C
 def with_ticks(world: ClaimWorld, events: Sequence[Event] = ()) -> list[Event]:
     """Return the world's past and the events, with ticks between them and after the last event.
 
-    A tick ends each day, but only every seventh day more than 40 days before the lie may begin, and from 40 days after that
-    until the events.
+    Each day ends with a tick. Two periods have one tick per week instead: up to 40 days before `start`, and from 40
+    days after `start` until the first event.
     """
     stream = [*world.past, *events]
     begin, daily = floor(min(event.t for event in stream)), ceil(world.start) + DAILY

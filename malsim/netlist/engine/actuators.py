@@ -52,7 +52,7 @@ class Actuators:
     """Outputs of a net that set cell flags, write pins of the loop or report alarms.
 
     A flag is set on the rising edge of its signal and cleared on the falling edge; in between, others may change it. If
-    actuators oppose each other on a cell, the weaker gives way with an event; a change that a lock forbids is an event too.
+    actuators conflict on a cell, the weaker one yields. Conflicts and changes that a lock forbids are events.
     """
 
     def __init__(self, net: Net, rules: Rules) -> None:

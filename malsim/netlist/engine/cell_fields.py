@@ -211,7 +211,7 @@ def _sign_counts(rows: Rows) -> Array:
 def _wrong_signs(rows: Rows) -> Array:
     """Count each cell's outgoing edges whose sign contradicts the weighted sum of the other edges into the same target.
 
-    Where the other edges cancel out, up to rounding, no sign is wrong.
+    An edge is not counted if the other edges cancel out, up to rounding.
     """
     edges = _signed_edges(rows)
     effective = np.nan_to_num(rows.memory.column("effective"))

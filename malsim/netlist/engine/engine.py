@@ -38,8 +38,8 @@ DTYPES = {"float": np.float64, "int": np.int64, "bit": np.bool_}
 class State:
     """State that a net carries from one scan to the next: pin values, signals, actuator bits and program outputs.
 
-    `programs` come from prg cells; `search_from` is the first row not yet searched for them. `aliases` maps handles that no
-    cell has to rows, one per replication.
+    `programs` come from prg cells; `search_from` is the first row not yet searched for programs. `aliases` maps each
+    handle that no cell has to one row per replication.
     """
 
     ticks: int = 0
@@ -73,7 +73,7 @@ class Scan:
 class Engine:
     """Linked net compiled for a fixed number of replications and a tick length in milliseconds.
 
-    `first` is the number of the first replication. With `derive`, standing programs propose their findings as claims.
+    `first` is the number of the first replication. If `derive` is true, standing programs propose their findings as claims.
     """
 
     def __init__(
@@ -114,8 +114,8 @@ class Engine:
     ) -> Scan:
         """Run the net once on a memory that has just ticked.
 
-        `inputs` are pins of the loop (`{"reviewer.ack": True}`) and free signals of the run: one value, or one per
-        replication. `now`, in days, is by default the number of ticks.
+        `inputs` sets loop pins (`{"reviewer.ack": True}`) and unwired signals of the run, each to one value or one per
+        replication. `now` is in days and defaults to the number of ticks.
         """
         ticks = state.ticks + 1
         day = ticks * self.tick / DAY if now is None else now

@@ -108,7 +108,7 @@ def formulas(net: Net, names: Iterable[str]) -> dict[str, Formula]:
 def formula(where: Address | Constant, domain: str, net: Net) -> Formula:
     """Compile an address into a function that evaluates it for every row of `domain`.
 
-    The function returns an array, or one float if all rows have the same value. Values that follow from the memory alone
+    The function returns an array, or one float if all rows have the same value. Values that depend only on the memory
     are computed once per scan, however many signals read them.
     """
     if isinstance(where, Constant):

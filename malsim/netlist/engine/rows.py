@@ -26,7 +26,7 @@ class Rows:
     """Rows of every domain for one memory, computed on first use.
 
     `topics` are the (rep, topic) pairs of earlier scans; new topics are appended. `first` is the number of the first
-    replication. `aliases` maps handles that no cell has to rows, one per replication. `cache` is shared by all scans.
+    replication. `aliases` maps each handle that no cell has to one row per replication. `cache` is shared by all scans.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Rows:
     def graph(self) -> Memory:
         """Memory used as the cache key for values that depend only on cells, edges and statuses.
 
-        It is replaced when any of them changes.
+        The key is replaced when any of these changes.
         """
         old, new = self.keep("graph", lambda: self.memory), self.memory
         if old.table("edges") is new.table("edges") and old.table("cells").rows is new.table("cells").rows:
@@ -62,7 +62,7 @@ class Rows:
     def work(self, name: str) -> Array:
         """Return a number that describes each cell's work, such as its impact, from entities like `impact=.8`.
 
-        `lexicon.toml` has the defaults.
+        Defaults are in `lexicon.toml`.
         """
         numbers = self.keep("numbers", lambda: numbers_in(self.memory.cells["entities"]), self.graph)
 
@@ -154,7 +154,7 @@ class Rows:
     def groups(self, source: str, target: str) -> tuple[Ints | slice, Ints]:
         """Return the member rows of `source`, and the row of `target` that each member belongs to.
 
-        For cells, only active rows are members.
+        Only active cells are members.
         """
         on = self._origin(source), self._origin(target), self.graph
         return self.keep(("groups", source, target), lambda: self._groups(source, target), *on)

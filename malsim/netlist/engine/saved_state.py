@@ -48,7 +48,7 @@ def saved(state: State, engine: Engine) -> bytes:
 def restored(data: bytes, engine: Engine, memory: Memory, *, first: int) -> State:
     """Deserialise the state of a net. Parts added to the net since the state was saved start fresh.
 
-    Raise `DataError` if the data are damaged.
+    Raise `DataError` if the data is damaged.
     """
     if not data:
         return engine.start(memory)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 class Step:
     """Compiled call of one op instance, with all look-ups done in advance.
 
-    `single` holds (input, signal, repeat); `many` holds a family of inputs with (row, signal, repeat) for each; a signal of
-    the run is repeated for the rows of the domain. `puts` holds (output, row of a family, signal), `series` the input that
-    reads a series value by value. `positional` extracts the positional arguments from a state.
+    `single` holds (input, signal, repeat), `many` holds (family, [(row, signal, repeat), …]). If `repeat` is true, one
+    value is repeated for all rows of the domain. `puts` holds (output, row in the family, signal), `series` holds
+    inputs that read a series value by value. `positional` extracts the positional arguments from a state.
     """
 
     name: str

@@ -24,16 +24,16 @@ def run(net: Net, stream: pl.DataFrame, *, memory: Memory | None = None, tick: f
     net
         Linked net.
     stream
-        Columns for signals without writer and pins of the loop (`reviewer.ack`), and optionally `t`, in days.
+        Columns for signals without a writer and for loop pins (`reviewer.ack`), and optionally `t`, in days.
     memory
-        Cells that the net reads; the memory does not tick.
+        Cells that the net reads. The memory itself is not ticked.
     tick
-        Milliseconds between two rows.
+        Milliseconds between rows.
 
     Raises
     ------
     DataError
-        If the net does not read a column, or a column has the wrong type.
+        If the net does not read one of the columns, or a column has the wrong type.
     """
     engine = Engine(net, tick=tick)
     current = memory or Memory.empty()

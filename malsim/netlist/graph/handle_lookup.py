@@ -52,8 +52,8 @@ def rows_named(memory: Memory, reps: Sequence[int], handles: Sequence[str]) -> N
 def at_version(handle: str, version: int, cells: pl.DataFrame, edges: pl.DataFrame) -> dict[int, str]:
     """Map each replication to the handle of the given version in the chain of replacements that contains `handle`.
 
-    Version 1 is the oldest cell of the chain. Replacements are `supersedes` edges and successors. At a fork the branch of
-    `handle` counts; after it, the newest branch.
+    Version 1 is the oldest cell of the chain. Replacements are `supersedes` edges and successors. At a fork before
+    `handle`, the branch that contains `handle` counts; at a later fork, the newest branch.
     """
     handles = {}
     pairs = _replacements(cells, edges)

@@ -84,8 +84,8 @@ def field_words(value: object) -> tuple[str, ...]:
 def complete(given: pl.DataFrame, *, now: float) -> pl.DataFrame:
     """Fill in defaults for every stored cell column except `author`. Successors are names, not row numbers.
 
-    By default a cell is written now by `netlist` with a stated confidence of 0.5, and has the scores of a claim before its
-    first tick. Decay starts at the given currency.
+    By default a cell is written now by `netlist` with a stated confidence of 0.5, and has the scores of a claim before
+    its first tick. Currency decays from the given value.
     """
     col = pl.col
     cells = given.with_columns(

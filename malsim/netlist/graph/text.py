@@ -28,9 +28,9 @@ _BASIS = ("handle", "title", "created", "successor", *_SHOWN.values())
 def render(source: Document | Memory | Iterable[Statement], *, rep: int = 0) -> str:
     """Format statements, or one replication of a memory, as netlist text.
 
-    A document parses back to itself: `parse(render(document)) == document`. Numbers of a memory are rounded to six decimals
-    on the lines of cells; a `prop` below gives the exact number, so that the memory loads back unchanged. Raises
-    `NetlistError` for a statement that cannot be written, such as a signal with a space in its name.
+    A document parses back to itself: `parse(render(document)) == document`. Numbers on cell lines are rounded to six
+    decimals; a `prop` line below gives the exact number, so that the memory loads back unchanged. Raises `NetlistError`
+    for a statement that cannot be written, such as a signal with a space in its name.
     """
     if isinstance(source, Memory):
         return text_of(statements_of(source, rep=rep, reading=True), reading=True)

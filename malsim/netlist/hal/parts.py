@@ -1,6 +1,6 @@
 """Mapping of HAL instances to ops.
 
-Most map to one op, but a four-pin sampler needs four ring buffers and a float-to-bit mux two ops.
+Most components map to one op, but a four-pin sampler needs four ring buffers, and a float-to-bit mux needs two ops.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _CONFIG = re.compile(r"([bfsuBFSU])([bfsuBFSU]?)([0-9]+)([bfsuBFSU]?)|([bfsuBFSU
 def hal_instance(component: Component, name: str, arguments: Mapping[str, str], presets: Mapping[str, float]) -> HalInstance:
     """Return the HAL instance that `loadrt` creates with these arguments.
 
-    `presets` are pin settings that choose between ops.
+    `presets` holds pin settings that determine which op is used.
     """
     if component.name in {"sampler", "streamer"}:
         return _ring(component, name, arguments, presets)
@@ -162,7 +162,7 @@ def loadrt(text: HalText, line: list[str]) -> None:
 def _threads(text: HalText, arguments: dict[str, str]) -> None:
     """Declare the threads that a `loadrt threads` command lists.
 
-    The first runs at every tick, each other one every n ticks, in proportion to the periods.
+    The first thread runs at every tick, each other thread every n ticks, where n is the ratio of the periods.
     """
     for index in range(1, 4):
         period = number(arguments.get(f"period{index}", "")) or (PERIOD if index == 1 else None)

@@ -1,8 +1,8 @@
 """Translator from `.hal` commands to netlist statements.
 
-Commands that wire become statements; commands that do something (`start`, `loadusr`, `show` …) become actions. HAL's
-arrows have no meaning, so ends have no roles. HAL counts in seconds and a net in days: one day stands for one second, so
-that every rate, slope and gain keeps its number.
+Wiring commands become statements; commands with an effect (`start`, `loadusr`, `show` …) become actions. Arrows have no
+meaning in HAL, so wire ends have no roles. HAL counts time in seconds and a net in days: one day stands for one second,
+so that all rates, slopes and gains keep their values.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PROGRAMS = {"halstreamer", "halsampler", "sleep", "sh", "bash"}
 class Translated:
     """Translated `.hal` text: the document, the base period in seconds (0 without threads), and the commands to execute.
 
-    `statements` are all statements in order; the document holds those that no action has removed at the end.
+    `statements` holds all statements in order; the document holds only the statements that no action has removed.
     """
 
     document: Document
@@ -61,8 +61,8 @@ def read_hal(
 
     Raise `NetlistError` listing every line that has no counterpart.
 
-    `file` is the name of the text in faults; sourced files are read from `folder`, if given. `variables` are values by
-    name: `NAME` for `$NAME`, `SECTION.NAME` for `[SECTION]NAME`.
+    `file` is the name that faults give for the text; sourced files are read from `folder`, if given. `variables` maps
+    names to values: `NAME` for `$NAME`, `SECTION.NAME` for `[SECTION]NAME`.
 
     >>> hal = read_hal("loadrt threads period1=1000000\nloadrt lowpass\nsetp lowpass.0.gain .2\naddf lowpass.0 thread1")
     >>> hal.document.statements[2].address, hal.period

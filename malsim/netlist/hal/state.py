@@ -88,9 +88,9 @@ class Action:
 class HalText:
     """Parser state for one `.hal` text: statements, actions and faults so far, instances, functions, threads and aliases.
 
-    `instances` is keyed by HAL name; `period` is the base period in seconds. Removals (`unlinkp`, `unload` …) are actions,
-    so that a run performs all in order. `all_instances` also has unloaded instances; `net_signals` have a net anywhere in
-    the text; `signal_types` come from newsig; `presets` are settings of pins anywhere in the text.
+    `instances` is keyed by HAL name; `period` is the base period in seconds. Removals (`unlinkp`, `unload` …) are
+    actions, so that a run performs them in order. `all_instances` includes unloaded instances; `net_signals` and
+    `presets` (pin settings) are collected from the whole text in advance; `signal_types` come from newsig.
     """
 
     file: str

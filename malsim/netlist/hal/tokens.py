@@ -22,7 +22,7 @@ _SETTING = re.compile(r"\s*([^=#;\s][^=]*?)\s*=\s*(.*?)\s*$")
 def ini_variables(text: str) -> dict[str, str]:
     r"""Parse an INI file into a map from `SECTION.NAME` to value.
 
-    If a name is repeated, the first value counts, as in LinuxCNC.
+    If a name is repeated, the first value is used, as in LinuxCNC.
 
     >>> ini_variables("[JOINT_0]\n# steps per mm\nSCALE = 200\nSCALE = 1\n")
     {'JOINT_0.SCALE': '200'}
@@ -51,7 +51,7 @@ def commands(
 ) -> list[Command]:
     """Return every command up to `quit` as a tuple ((file, line number), words, comment), with sourced files inlined.
 
-    A line with undefined variables gives one fault and no words, to prevent follow-up faults.
+    A line with undefined variables yields one fault and no words, to avoid follow-up faults.
     """
     lines, faults = read_lines(source, file)
     text.faults += faults

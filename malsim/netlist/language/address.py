@@ -41,7 +41,7 @@ class Field:
 class Hop:
     """Step of an address across an edge, such as `.~supports.*`.
 
-    `~` follows the edge backwards, `*` leads to all active neighbours, `**` also to inactive ones.
+    `~` follows the edge backwards. `*` selects all active neighbours, `**` also inactive neighbours.
     """
 
     relation: str
@@ -88,7 +88,7 @@ class Path:
 class Row:
     """Address of a column of a domain, such as `cell-scores-eff`.
 
-    It may name one row (`writer(ann)-claims`), or lead to the neighbours of each row.
+    The address may name one row (`writer(ann)-claims`), or lead to each row's neighbours.
     """
 
     domain: str

@@ -36,7 +36,7 @@ class Change:
 def diff(before: Document, after: Document) -> list[Change]:
     """Compare two netlists by meaning: cells, edges, fields, wires, values, instances, threads, run order and programs.
 
-    Comments, blank lines, number formats, the order of statements and the line on which an edge is written do not count.
+    Comments, blank lines, number formats, the order of statements and the line on which an edge is written are ignored.
 
     >>> from malsim.netlist import parse
     >>> print(*diff(parse("setp weak.level .5"), parse("setp weak.level 0.6 # up")))

@@ -49,7 +49,7 @@ TIMES: Final[Mapping[str, Fraction]] = MappingProxyType({unit: Fraction(days) fo
 def column_of(fields: tuple[str, ...], columns: list[str], where: object) -> str:
     """Return the column that the fields of an address refer to. For example, `("scores", "eff")` means `effective`.
 
-    Scores and flags of a cell are named only after `scores-` or `flags-`; other columns by their own name.
+    A cell's scores and flags need the prefix `scores-` or `flags-`; other columns have no prefix.
     """
     group, name = (fields[0], fields[1]) if len(fields) > 1 else ("", fields[0] if fields else "")
     named = {**SCORES, **FLAGS}

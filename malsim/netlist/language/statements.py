@@ -29,7 +29,7 @@ class Word(str):
 class Statement:
     """Base class of netlist statements.
 
-    `comment` is the text after `#`; `file` and `line` are the position in the source.
+    `comment` is the text after `#`; `file` and `line` give the position in the source.
     """
 
     comment: str = ""
@@ -157,7 +157,7 @@ class Option:
 class Schedule(Statement):
     """Statement `addf op thread position`, which adds a function to a thread.
 
-    With options it declares a standing program.
+    With options the statement declares a standing program.
     """
 
     op: str
@@ -197,7 +197,7 @@ class Source(Statement):
 class Document:
     """Parsed netlist: its statements in order, its file name, and the netlists in the same folder that it uses as blocks.
 
-    Documents are equal if their statements are.
+    Documents are equal if their statements are equal.
     """
 
     statements: tuple[Statement, ...] = ()

@@ -1,7 +1,7 @@
 """Operations of standing programs, vectorised over replications.
 
-An output has one value per replication or per member cell. Every number is rounded to thousandths, halves up, as in the
-reference.
+An output has one value per replication or per member cell. Every number is rounded to three decimals, halves up, as in
+the reference implementation.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Members:
 class Output:
     """Output of one run of an operation: `values` per replication, `of_members` per member, and `state` for the next run.
 
-    `witness` marks the replications in which the program reports a finding.
+    `witness` is a mask of the replications in which the program reports a finding.
     """
 
     values: dict[str, Any]
@@ -239,8 +239,8 @@ CHEAPEST = 0.05
 def allocate(program: Program, members: Members, last: Output | None) -> Output:
     """Rank members by how much they deserve attention. A changed selection is reported as a finding.
 
-    worth = impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost, with the
-    numbers in `settings["work"]` by key of the member.
+    worth = impact · (uncertainty + concern + novelty) · (0.5 + dependency) · (0.5 + reversibility / 2) / cost, where
+    `settings["work"]` has the numbers, keyed by member.
     """
     work = program.settings.get("work")
     work = work if isinstance(work, Mapping) else {}

@@ -33,9 +33,9 @@ _AS = r"\[as: (\S+)\]"
 class Program:
     """Standing program, such as `addf watch tick [topics: a b] [delta: 0.15]`.
 
-    `keys`, `topics`, `entities`, `kinds` and `query` select at most `limit` members; without them, all active cells that are
-    not programs and share a topic of `shares`, if given. A program from a cell (`key`, `handle`) runs in the replications
-    `indices` while the cell is active, and stores its outputs under `slot`.
+    `keys`, `topics`, `entities`, `kinds` and `query` select at most `limit` members. Without these criteria, members are
+    all active cells that are not programs and, if `shares` is given, share one of these topics. A program from a cell
+    (`key`, `handle`) runs in the replications `indices` while the cell is active, and stores its outputs under `slot`.
     """
 
     operation: str

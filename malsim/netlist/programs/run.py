@@ -61,8 +61,8 @@ def run(
 ) -> Pass:
     """Run every program once, in order. Later programs see the findings that earlier programs have claimed.
 
-    With `derive`, findings are proposed as claims (witnesses): confidence 0.72, checked, derived from the program, and
-    concerning its `concernTarget`, if any. A finding is not written again while its witness is active.
+    If `derive` is true, findings are proposed as claims (witnesses): confidence 0.72, checked, derived from the
+    program, and concerning its `concernTarget`, if any. A finding is not repeated while its witness is active.
     """
     results = []
     outputs = dict(last or {})
@@ -161,7 +161,7 @@ def _as_list(values: Array) -> list[Any]:
 def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
     """Select the member cells of a program: by key, by query words, along its edges, and by topics, entities and kinds.
 
-    Only active cells are selected, each once, and never the program itself. A program without criteria selects all active
+    Each active cell is selected at most once, the program itself never. A program without criteria selects all active
     cells that are not programs in replications where it has no edges.
     """
     cells = memory.cells.select(

@@ -85,7 +85,7 @@ AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta
 class StandingSignal:
     """Standing signal. `value` names the signal of its net that is watched, `fires` the bit that is true while it fires.
 
-    With `lowest`, the row with the least value is the worst, otherwise the row farthest from 0.
+    If `lowest` is true, the worst row is the row with the lowest value, otherwise the row farthest from 0.
     """
 
     name: str

@@ -51,9 +51,9 @@ WORDS = ("kind", "subject", "detail", "cause")
 def load_all(memory: Memory, standing: Standing, documents: Iterable[Document], rules: Rules) -> tuple[Memory, Standing]:
     """Load netlists into a store. Cells and edges are added to the memory, and wiring to the existing wiring.
 
-    A netlist replaces one from a file of the same name, or one with which it shares at least half of the instances.
-    Instances that remain keep their state, existing cells are not changed. Raises `NetlistError` with every fault, and then
-    loads nothing.
+    A netlist replaces an earlier one from a file of the same name, or one with which it shares at least half of the
+    instances. Instances that remain keep their state; existing cells are not changed. If there are faults, raises
+    `NetlistError` with all of them and loads nothing.
     """
     files = standing.files or ((("", standing.text),) if standing.text else ())
     for document in documents:
@@ -93,7 +93,7 @@ def _without_existing(memory: Memory, statements: Iterable[Statement]) -> tuple[
 def changes(before: str, after: str) -> list[str]:
     """Return one line per kind of change, listing the instances that a changed netlist adds, removes or resets.
 
-    All others keep their state.
+    All other instances keep their state.
     """
     old, new = (read_text(text)[1].instances if text else {} for text in (before, after))
     other = {name for name in old.keys() & new.keys() if old[name].sheet.name != new[name].sheet.name}
@@ -170,7 +170,7 @@ def inputs_of(standing: Standing) -> dict[str, str]:
 def input_of(standing: Standing, name: str, value: object) -> float:
     """Convert a value for an input to a number.
 
-    Raise `UsageError` if the input is unknown or the value has the wrong type.
+    Raise `UsageError` for an unknown input or a value of the wrong type.
     """
     inputs = inputs_of(standing)
     if name not in inputs:
@@ -205,7 +205,7 @@ def _numbers(values: object) -> Array:
 def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
     """Return the signal values of a store's netlist after the last tick, with one row per signal and domain row.
 
-    Columns: signal, rep, row (null for the run), value, and changed, the day of the last change (null if it never changed).
+    Columns: signal, rep, row (null for the run), value, and changed (day of the last change, or null).
     """
     if not standing.text:
         return pl.DataFrame(schema=COLUMNS)

@@ -31,8 +31,8 @@ MOST_LINES = 5
 class SurfacedLines:
     """Lines for a push, one per replication and firing signal, sorted by replication.
 
-    `rep` is the index of the replication, `cell` a row of the memory or NONE, `words` the length of the line. `read` has the
-    index of the signal, the label of the row (null for the run), its value and the number of other rows that fire. `more`
+    `rep` is the index of the replication, `cell` a row of the memory or NONE, `words` the length of the line. `read`
+    has the signal's index, the row's label (null for the run) and value, and the number of other rows that fire. `more`
     counts the firing signals without a line in each replication.
     """
 
@@ -85,7 +85,7 @@ class SurfacedLines:
 def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
     """Return the surfaced signals that a netlist schedules, in order.
 
-    They are shipped, or come from the netlist's own files.
+    The signals are shipped with malsim, or come from the netlist's own files.
     """
     names = dict.fromkeys(
         statement.op for statement in document.statements if isinstance(statement, Schedule) and not statement.options
@@ -99,7 +99,7 @@ def surfaced_of(document: Document, net: Net) -> tuple[StandingSignal, ...]:
 def surfaced_on(signals: tuple[StandingSignal, ...], values: Mapping[str, Any], net: Net, rows: Rows) -> SurfacedLines:
     """Return the push lines of the surfaced signals after a scan, at most MOST_LINES per replication.
 
-    A line names the worst row of its signal and the number of other rows on which it fires.
+    A line names the signal's worst row and the number of other rows on which the signal fires.
     """
     parts = [_firing_rows(index, signal, values, net, rows) for index, signal in enumerate(signals)]
     lines = pl.concat([pl.DataFrame(schema=_LINE), *parts]).sort("rep", "signal")

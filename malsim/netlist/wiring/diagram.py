@@ -68,8 +68,8 @@ def _escaped(text: str) -> str:
 class Diagram:
     """Laid-out net as two frames, one of boxes and one of wires.
 
-    `boxes`: name, title, note, kind (op, source, sink), layer, place, ins, outs. `wires`: signal, source and target with
-    their pins, and whether the reader reads a tick late.
+    `boxes`: name, title, note, kind (op, source, sink), layer, place, ins, outs. `wires`: signal, source and target
+    with their pins, and whether the reader sees the value one tick late.
     """
 
     boxes: pl.DataFrame

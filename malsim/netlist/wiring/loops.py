@@ -119,8 +119,8 @@ def _sign(net: Net, ring: list[Step], inputs: dict[str, list[str]]) -> Polarity:
 def polarity(instance: Instance, reads: str, writes: str, wired: Collection[str] = ()) -> Polarity:
     """Return how an output responds to a raised input: `+` never falls, `−` never rises, `±` does both, `0` never changes.
 
-    The op is called a few times with random wired inputs, and again with input `reads` raised (a bit: true). The answer is
-    an observation, not a proof.
+    The op is called a few times with random wired inputs, and again with input `reads` increased (true for a bit). The
+    result is an observation, not a proof.
     """
     sheet = instance.sheet
     scatter = np.random.Generator(np.random.Philox(0))

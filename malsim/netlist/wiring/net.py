@@ -46,7 +46,7 @@ class Instance:
 class Link:
     """End of a signal: its address, its direction, and the type and domain of its values.
 
-    A reduced end has an empty domain, because it takes the domain of its readers; `of` is then the domain that is reduced.
+    A reduced end has an empty `domain`, because the domain of its readers applies; `of` is then the domain that is reduced.
     """
 
     address: Address
@@ -142,7 +142,7 @@ class Net:
     def derived(self) -> dict[str, Signal]:
         """Map from derived value to the signal that owns it.
 
-        Keys are short names: `cell-trust` for `cell-derived-trust`.
+        Keys are short names, such as `cell-trust` for `cell-derived-trust`.
         """
         ends = ((derived_name(link.address), signal) for signal in self.signals.values() for link in signal.readers)
         return {name: signal for name, signal in ends if name}

@@ -57,7 +57,7 @@ class Axiom(ABC):
 class AxiomVerdict(QuestionVerdict):
     """Verdict on one memory under one axiom: `holds`, `broken`, `does not apply` or `error`.
 
-    `witness` is the smallest stream found, `tolerance` the difference up to which scores count as equal.
+    `witness` is the smallest stream found that breaks the axiom. Scores that differ by at most `tolerance` are equal.
     """
 
     witness: tuple[Event, ...] = ()

@@ -25,7 +25,7 @@ Option = TypeVar("Option")
 class Event:
     """Event in a stream on day `t`: a `write` of a claim, `nothing` (an empty write), a `tick`, a `read` or a `peek`.
 
-    `words` is the original text of a claim from a store; `limit` is the number of items that a peek requests.
+    `words` is the original text of a claim from a store; `limit` is the maximum number of items that a peek returns.
     """
 
     t: float

@@ -110,13 +110,13 @@ def axioms(
         A law's name, `package.module:factory`, `Rules` of the graph's law, or a factory of memories with write, tick, read
         and peek (`malsim.adapters.contract`).
     axiom
-        The name of one axiom, such as `truth-may-return`; all if None.
+        Name of one axiom, such as `truth-may-return`; all axioms if None.
     seed
         Seed of the search; the same seed finds the same witness.
     limit
-        Seconds that a call of a memory of your own may take.
+        Maximum duration of a call to a memory of your own, in seconds.
     streams
-        Number of streams to try per axiom; 20 if None, for the graph 4.
+        Number of streams to try per axiom. If None, 20, or 4 for the graph.
 
     >>> axioms("mem0_delete", axiom="total-evidence").of("mem0_delete")
     ['total-evidence']
@@ -132,8 +132,8 @@ def axioms(
 def check(law: object, *, expected_broken: Iterable[str] = (), seed: int = 0, limit: float = LIMIT) -> Callable[[str], None]:
     """Return a pytest test with one case per axiom: `test_axioms = check(MyMemory, expected_broken={"truth-may-return"})`.
 
-    A broken axiom fails its case with the witness; an axiom in `expected_broken` fails its case when it holds. Raises
-    `UsageError` if pytest is not installed.
+    A broken axiom fails its case and shows the witness; an axiom in `expected_broken` fails its case if it holds.
+    Raises `UsageError` if pytest is not installed.
     """
     names = {find_axiom(name).name for name in expected_broken}
     return case_for_each(

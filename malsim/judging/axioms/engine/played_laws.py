@@ -91,8 +91,8 @@ class LawMemory:
 class GraphMemory(LawMemory):
     """Memory run by the graph's law under given rules.
 
-    An edge targets every active claim whose text equals the edge's target. With `verified`, claims are externally verified
-    and contradictions are mutual.
+    An edge targets every active claim whose text equals the edge's target. If `verified` is true, claims are externally
+    verified and contradictions are mutual.
     """
 
     def __init__(self, rules: Rules, vocabulary: Vocabulary | None = None, *, verified: bool = True) -> None:

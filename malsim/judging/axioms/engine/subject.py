@@ -66,9 +66,9 @@ class PeekResult:
 class Subject:
     """Memory under test: its name, its factory, whether it has beliefs and edges, and its declared half-life (days).
 
-    `offers` names its optional calls and features (belief, edges, scopes, clocks) of the contract. `user` is true for an
-    object of the user's own, which `source` makes. Scores that differ by at most `tolerance` are equal (see `measured`).
-    An axiom tries `cases` streams, each drawn by `pick` from seed, axiom and case.
+    `offers` names the memory's optional calls and contract features (belief, edges, scopes, clocks). `user` is true for
+    a user's own memory, which `source` makes. Scores that differ by at most `tolerance` are equal (see `measured`). An
+    axiom tries `cases` streams, each drawn by `pick` from seed, axiom and case.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Subject:
     def play(self, events: Iterable[Event], *, together: bool = False) -> list[PeekResult]:
         """Play the events and return the result of each peek.
 
-        With `together`, simultaneous claims are written in one call.
+        If `together` is true, simultaneous claims are written in one call.
         """
         looks: list[PeekResult] = []
         stream = list(events)
@@ -107,7 +107,7 @@ class Subject:
 def measured(subject: Subject) -> Subject:
     """Return the subject with a measured tolerance: twice the largest difference between repeated peeks at the same state.
 
-    Differences above 1e-4 are not noise: they leave the tolerance as it is, for the axioms to find.
+    Differences above 1e-4 are not noise: they do not change the tolerance, so that the axioms find them.
     """
     if not subject.user:
         return subject

@@ -31,7 +31,7 @@ def subject_of(
 ) -> Subject:
     """Return the test subject for a law's name, `package.module:factory`, `Rules`, a `Law` or a memory factory.
 
-    `settings` are parameters of an item-based law. A `trusted` factory makes its memories in this process, any other in a
+    `settings` are parameters of an item-based law. A `trusted` factory runs in this process, any other factory in a
     sandbox. Raises `LawError` for an unknown law, `ScenarioError` for a parameter that is unknown or out of bounds, and
     `AdapterError` for a memory that cannot be loaded or made.
     """

@@ -146,14 +146,14 @@ def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: flo
     Parameters
     ----------
     memory
-        The name of a law or a reference memory, `package.module:factory`, `Rules` of the graph's law, or a factory of
+        Name of a law or a reference memory, `package.module:factory`, `Rules` of the graph's law, or a factory of
         memories.
     cell
-        The name of one cell, such as `change.C'`; all if None.
+        Name of one cell, such as `change.C'`; all cells if None.
     seed
         Seed of the draws; the same seed finds the same witness.
     limit
-        Seconds that a call of a memory of your own may take.
+        Maximum duration of a call to a memory of your own, in seconds.
 
     >>> assess("append", cell="change.B").of("append")
     ['change.B']
@@ -166,8 +166,8 @@ def check(
 ) -> Callable[[str], None]:
     """Return a pytest test with one case per duty cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
 
-    A failed cell fails its case with the witness; a cell in `expected_failures` fails its case when it holds. Vacuous cells
-    and cells that are not offered are skipped. Raises `UsageError` if pytest is not installed.
+    A failed cell fails its case and shows the witness; a cell in `expected_failures` fails its case if the cell holds.
+    Vacuous cells and cells that are not offered are skipped. Raises `UsageError` if pytest is not installed.
     """
     names = {find_duty(name).name for name in expected_failures}
     return case_for_each(

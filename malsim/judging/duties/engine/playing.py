@@ -42,7 +42,7 @@ class Look:
 def play(subject: Subject, steps: Sequence[Step]) -> list[Look]:
     """Create a memory, play the steps against it, and judge each inspection.
 
-    Raises `AdapterError` with call, day and last claim if a call fails or an answer is invalid.
+    Raises `AdapterError` with the call, its day and the last claim if a call fails or an answer is invalid.
     """
     with closing(subject.fresh(vocabulary(steps))) as memory:
         played = _Play(memory, subject.offers)

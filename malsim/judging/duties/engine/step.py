@@ -39,8 +39,8 @@ MOST_KEPT = 2000  # maximum number of cached plots
 class Step:
     """Step of a plot on day `t`. It uses the plot's symbols (x, A, ann) until random names replace them.
 
-    `do` is write, an optional call, or one of `LOOKS`. For a look, `want` is the wanted result for `value`; a `twin` must
-    hold for a prohibition to count. `dated` is the date of a claim, `of` the text from which it was derived.
+    `do` is write, an optional call, or an inspection from `LOOKS`. An inspection expects the result `want` for `value`;
+    a `twin` must hold for a prohibition to count. `dated` is a claim's date, `of` the text from which it was derived.
     """
 
     t: float
