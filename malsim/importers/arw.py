@@ -65,10 +65,10 @@ def read(source: Source, options: Options) -> Records:
         if name == "supersedes" and dst in cells:
             cells[dst]["status"] = "superseded"
     counts = {
-        "confidences, taken from ARW's trust": rated,
-        "links of an unknown relation, kept as concerns": renamed,
-        "truncated: a last line cut short": source.cut,
-        "left out: without an id or a text": unreadable + source.bad,
+        "confidences taken from ARW's trust": rated,
+        "links with an unknown relation, imported as concerns": renamed,
+        "left out: truncated last lines": source.cut,
+        "left out: records without an id or a text": unreadable + source.bad,
     }
     return cells.records("ARW's records", counts)
 

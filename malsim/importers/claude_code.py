@@ -25,7 +25,7 @@ def read(source: Source, options: Options) -> Records:
     """Import each file as a claim dated by its last change, and each index line without a link to a file as a claim."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling = _link(folder)
-    counts = {"links dropped: no file of that name": dangling}
+    counts = {"left out: links to missing files or within one file": dangling}
     return folder.records("Claude Code's memory folder", counts | folder.left_out)
 
 

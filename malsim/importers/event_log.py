@@ -38,9 +38,9 @@ def read(source: Source, options: Options) -> Records:
         else:
             others += 1
     counts = {
-        "deleted since: annexed": deletions,
-        "deletions without an item: nothing annexed": unnamed,
-        "other events, which are not claims": others,
+        "claims annexed because their item was deleted": deletions,
+        "deletions without an item that annexed nothing": unnamed,
+        "left out: events that are not claims": others,
     }
     return cells.records("a log of events", counts)
 

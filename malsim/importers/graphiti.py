@@ -14,9 +14,9 @@ _NAMES = ("_node_name", "_name", "", "_node_uuid")
 _SOURCE, _TARGET = tuple(f"source{name}" for name in _NAMES), tuple(f"target{name}" for name in _NAMES)
 _EXTRAS = ("created_at", "expired_at", "invalid_at", "valid_at", "reference_time", "labels", "attributes")
 _WHY = {
-    "supersedes": "  as superseded: source and name agree",
-    "contradicts": "  as contradicted: both ends agree",
-    "concerns": "  as concerned: the ends differ",
+    "supersedes": "  imported as supersedes: same source and name",
+    "contradicts": "  imported as contradicts: same source and target",
+    "concerns": "  imported as concerns: other source or target",
 }
 _WEIGHTS = {"supersedes": 0.0, "contradicts": -1.0, "concerns": -0.5}
 _LONGEST = 120
@@ -42,9 +42,9 @@ def read(source: Source, options: Options) -> Records:
     graph.add_successors()
     counts = {
         **graph.counts,
-        "truncated: a last line cut short": source.cut,
-        "lines left out: not readable": source.bad,
-        "left out: neither an edge with a fact nor an episode": unreadable,
+        "left out: truncated last lines": source.cut,
+        "left out: unreadable lines": source.bad,
+        "left out: neither edges with a fact nor episodes": unreadable,
     }
     return graph.records("Graphiti's edges and episodes", counts)
 
@@ -91,14 +91,14 @@ class _Graph(Collector):
             if episode not in self:
                 self.add(episode, **self.episode_cell(episode), scope=group)
             self.edges.append((episode, "supports", uuid, 1.0))
-        self.counts["restatements: further episodes that support a claim"] = len(supports)
+        self.counts["additional episodes that support a claim"] = len(supports)
         named = {episode for fact in self.facts.values() for episode in _episodes_of(fact)}
         self.counts |= {
-            "left out: episodes that no fact names": sum(episode not in named for episode in self.episodes),
-            "left out: texts of the first episode of a fact": sum(
+            "left out: episodes that no fact refers to": sum(episode not in named for episode in self.episodes),
+            "left out: texts of the facts' first episodes": sum(
                 episode in named and episode not in self for episode in self.episodes
             ),
-            "episodes that facts name but the file lacks": sum(episode not in self.episodes for episode in named),
+            "episodes that facts refer to but the file lacks": sum(episode not in self.episodes for episode in named),
         }
 
     def cell(self, fact: dict[str, Any], episodes: list[str]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class _Graph(Collector):
                 self[uuid].update(status="superseded", annexed=False)
         self.counts["edges that ceased to be valid"] = len(ends)
         self.counts |= {_WHY[name]: count for name, count in counts.items()}
-        self.counts["  with no edge that began at that moment"] = len(ends) - sum(counts.values())
+        self.counts["  without an edge that began at the same time"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
         """Return an index into `_WEIGHTS`: 0 if the facts' sources and names match, 1 if sources and targets do, else 2."""

@@ -104,8 +104,8 @@ def _threads(source: Source) -> Records:
                     cells.supersede(latest[origin][0], key)
                 latest[origin] = key, title
     left_out = {
-        "left out: values of channels of the graph itself": internal,
-        "left out: checkpoints that are not msgpack": unreadable,
+        "left out: values of internal channels": internal,
+        "left out: checkpoints that are not MessagePack": unreadable,
     }
     return cells.records("LangGraph's checkpoints", left_out)
 

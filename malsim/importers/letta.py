@@ -47,10 +47,10 @@ def read(source: Source, options: Options) -> Records:
     if until is not None:
         stream.extras += [(key, "not_later_than", to_json(until)) for key in stream.undated]
     counts = {
-        "writes on record, each with its time": stream.writes,
-        "block lines without a recorded write: undated": len(stream.undated),
-        "writes left out: failed, or without a text": stream.failures,
-        "files and sources left out, as they are not claims": len(dicts(document.get("files")))
+        "recorded writes, with their times": stream.writes,
+        "block lines without a recorded write, imported undated": len(stream.undated),
+        "left out: writes that failed or have no text": stream.failures,
+        "left out: files and sources, which are not claims": len(dicts(document.get("files")))
         + len(dicts(document.get("sources"))),
     }
     return stream.records("a Letta agent file", counts)

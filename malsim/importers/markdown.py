@@ -21,7 +21,7 @@ def read(source: Source, options: Options) -> Records:
     """Import each observation as a claim and each relation between notes as an edge."""
     folder = NoteFolder(source.path, _read, _cell)
     dangling, count = _relate(folder)
-    counts = {"relations between notes": count, "relations dropped: no note of that name": dangling}
+    counts = {"relations between notes": count, "left out: relations to missing notes or within one note": dangling}
     return folder.records("a folder of Markdown notes", counts | folder.left_out)
 
 

@@ -13,10 +13,10 @@ from malsim.importers.reading.records import EXTRAS, RELATION, Options, Records,
 from malsim.importers.reading.source import Source
 
 WRITER = "unknown:mcp"
-_RELATED = "relations, each a claim about its source"
-_SILENT = "entities without an observation: no claim"
-_ODD = "left out: no entity, relation or text"
-_COUNTED = (_RELATED, _SILENT, "truncated: a last line cut short", "lines left out: not readable", _ODD)
+_RELATED = "relations, imported as claims about their sources"
+_SILENT = "left out: entities without observations"
+_ODD = "left out: neither entities, relations nor texts"
+_COUNTED = (_RELATED, _SILENT, "left out: truncated last lines", "left out: unreadable lines", _ODD)
 _NAMES = ("name", "entityName", "entity_name", "id")  # names that different servers use for an entity's name
 _TYPES = ("entityType", "entity_type")
 _CONTENTS = ("content", "text", "observation", "value", "contents")
@@ -38,7 +38,7 @@ def read(source: Source, options: Options) -> Records:
     """Import each observation and each relation as a claim, in file order. The format does not record contradictions."""
     counts = Counter[str]()
     cells, extras = _claims(_items(source), counts)
-    counts |= {"truncated: a last line cut short": source.cut, "lines left out: not readable": source.bad}
+    counts |= {"left out: truncated last lines": source.cut, "left out: unreadable lines": source.bad}
     counts_in_order = {name: counts[name] for name in _COUNTED}
     return Records(form="an MCP memory file", cells=cells, extras=extras, counts=counts_in_order)
 

@@ -146,8 +146,8 @@ def _chains(events: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
     rows = rows.join(endings, on=["memory", "version"], how="left", maintain_order="left")
     counts = {
         "versions known only from the row that replaced them": implied.height,
-        "deleted, with no successor on record: annexed": deletions.height,
-        "events left out: no text, or of an unknown kind": marks.height - stated.height - deletions.height,
+        "claims annexed because they were deleted": deletions.height,
+        "left out: events without a text or of an unknown kind": marks.height - stated.height - deletions.height,
     }
     rows = rows.select("event", "version", "implied", "replaces", "after", "left", "annexed")
     return rows.with_columns(pl.col("annexed").fill_null(value=False)), counts

@@ -57,7 +57,7 @@ def test_repeated_message_is_one_claim_and_new_value_supersedes(tmp_path: Path) 
         base.executemany("INSERT INTO checkpoints VALUES ('t1', '', ?, 'msgpack', ?, '{}')", enumerate([*rows, b"no"]))
         base.commit()
     came = bring(source)
-    assert "left out: checkpoints that are not msgpack" in str(came)
+    assert "left out: checkpoints that are not MessagePack" in str(came)
     cells = came.memory.cells.sort("created", "title")
     assert cells.select("writer", "title", "status").rows() == [
         ("human", "is it open?", "active"), ("unknown:langgraph", "open", "superseded"),

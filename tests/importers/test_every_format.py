@@ -55,7 +55,7 @@ def test_missing_values_stay_missing_and_are_counted(name: str, tmp_path: Path) 
     absent = cells.filter(pl.col("stated").is_null())
     assert absent["effective"].null_count() == absent.height
     assert report.get("without a confidence", "0") == str(absent.height)
-    assert report.get("undated: in the order of the file", "0") == str(cells["created"].null_count())
+    assert report.get("undated, in file order", "0") == str(cells["created"].null_count())
     ticked = tick(came.memory, 900.0).cells
     for column in ("stated", "effective"):
         assert ticked[column].null_count() == absent.height

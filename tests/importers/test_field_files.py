@@ -34,7 +34,7 @@ def _titles(path: Path, text: str) -> tuple[list[str], dict[str, str]]:
 def test_damaged_lines_are_skipped_and_counted(tmp_path: Path, text: str, titles: list[str], unreadable: str | None) -> None:
     imported, report = _titles(tmp_path / "memory.jsonl", text)
     assert imported == titles
-    assert report.get("lines left out: not readable") == unreadable
+    assert report.get("left out: unreadable lines") == unreadable
 
 
 def test_twice_encoded_letta_file_has_the_same_claims(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_deletion_without_an_item_annexes_the_writers_claims(
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     came = bring(path)
     assert came.memory.cells["status"].cast(str).to_list() == statuses
-    assert dict(came.report.select("item", "count").rows()).get("deletions without an item: nothing annexed") == unnamed
+    assert dict(came.report.select("item", "count").rows()).get("deletions without an item that annexed nothing") == unnamed
 
 
 def test_second_front_matter_and_date_of_a_note_are_used(tmp_path: Path) -> None:
@@ -75,4 +75,4 @@ def test_second_front_matter_and_date_of_a_note_are_used(tmp_path: Path) -> None
 
 def test_empty_import_is_reported(tmp_path: Path) -> None:
     (tmp_path / "memory.jsonl").write_text(ORLA.replace('"works nights"', ""), encoding="utf-8")
-    assert str(bring(tmp_path / "memory.jsonl")).startswith("nothing was imported: the source holds no claim")
+    assert str(bring(tmp_path / "memory.jsonl")).startswith("nothing was imported: the source contains no claims")

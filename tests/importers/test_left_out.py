@@ -28,6 +28,6 @@ def test_unused_and_missing_graphiti_episodes_are_counted(tmp_path: Path) -> Non
     source.write_text("".join(json.dumps(line) + "\n" for line in [FACT, *episodes]), encoding="utf-8")
     lines = [line.split() for line in str(bring(source)).splitlines()]
     counts = {" ".join(words[:-1]): words[-1] for words in lines if words}
-    assert counts["left out: episodes that no fact names"] == "1"
-    assert counts["left out: texts of the first episode of a fact"] == "1"
-    assert counts["episodes that facts name but the file lacks"] == "1"
+    assert counts["left out: episodes that no fact refers to"] == "1"
+    assert counts["left out: texts of the facts' first episodes"] == "1"
+    assert counts["episodes that facts refer to but the file lacks"] == "1"

@@ -81,7 +81,7 @@ def test_arw_records_and_links_are_imported(tmp_path: Path) -> None:
     assert came.memory.cells["uncertainty"].to_list() == pytest.approx([0.07, 0.3])
     assert came.memory.cells["expires"].to_list() == [None, pytest.approx(1 + 900 / 86_400)]
     assert edges(came) == [(1, "derived_from", 0, 0.0), (1, "supports", 0, 0.5), (0, "concerns", 1, -0.5)]
-    assert counts(came)["confidences, taken from ARW's trust"] == "2"
+    assert counts(came)["confidences taken from ARW's trust"] == "2"
 
 
 def test_langgraph_writer_is_taken_from_the_chosen_segment(tmp_path: Path) -> None:

@@ -38,5 +38,5 @@ def test_relations_between_notes_become_edges(tmp_path: Path) -> None:
         ("8443", "concerns", "b"), ("8443", "supersedes", "8080"), ("8443", "supersedes", "other"),
         ("b", "supports", "8443"),
     ]  # fmt: skip
-    assert counts(came)["relations dropped: no note of that name"] == "1"
+    assert counts(came)["left out: relations to missing notes or within one note"] == "1"
     assert came.memory.cells["status"].to_list() == ["active", "superseded", "superseded", "active"]

@@ -27,8 +27,8 @@ def test_observations_and_relations_become_claims_in_file_order(tmp_path: Path) 
     assert came.memory.edges.is_empty()
     assert came.start is None
     report = counts(came)
-    assert report["truncated: a last line cut short"] == "1"
-    assert report["entities without an observation: no claim"] == "1"
+    assert report["left out: truncated last lines"] == "1"
+    assert report["left out: entities without observations"] == "1"
     assert "note: unknown:mcp is the only writer, so calibration is meaningless" in report
 
 

@@ -84,7 +84,7 @@ def test_secrets_are_not_imported(tmp_path: Path, recall_database: Callable[...,
     source, out = recall_database(tmp_path / "recall.sqlite3", change=add_secrets), tmp_path / "memory.sqlite"
     came = bring(source)
     came.memory.save(out)
-    assert counts(came)["cells with a text withheld"] == "3"
+    assert counts(came)["cells with withheld texts"] == "3"
     assert "withheld" in Memory.open(out).expand("tsk_83fd").cell["body"]
     content = out.read_bytes()
     for text in (SECRET, "nobody is to read this", "the sealed words", "sec_0123456789ab"):
@@ -131,8 +131,8 @@ def test_unreadable_parts_of_an_archive_are_counted(tmp_path: Path) -> None:
         {"relation": "supports", "target": "a1", "weight": 1}, {"relation": "supports", "target": "gone", "weight": 1},
         {"relation": "likes", "target": "a1", "weight": 1}]}  # fmt: skip
     came = bring(archive(tmp_path / "a.json", [good, odd, 3, {"handle": "no key"}]))
-    assert counts(came)["cells left out: not readable"] == "2"
-    assert counts(came)["edges left out: an end is not a cell"] == "2"
+    assert counts(came)["left out: unreadable cells"] == "2"
+    assert counts(came)["left out: edges with an unknown cell or relation"] == "2"
     assert came.memory.cells["handle"].to_list() == ["obs_00a1", "b2"]
     assert came.memory.edges.height == 1
     about = good | {"tags": {"subject": ["pump", "valve"], "topics": ["works"]}}

@@ -174,7 +174,7 @@ def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
 
 @contextmanager
 def _streams(text: str | None) -> Iterator[dict[str, Any]]:
-    """Yield stdin, stdout and stderr for a child process. Streams that are not system files pass through temporary files."""
+    """Yield stdin, stdout and stderr for a child process. Output streams without a file descriptor use temporary files."""
     with ExitStack() as files:
         source: Any = sys.stdin if _is_file(sys.stdin) else subprocess.DEVNULL
         if text is not None:

@@ -57,7 +57,7 @@ class ImportedMemory:
         cells, edges, writers = (self.memory.table(name).height for name in ("cells", "edges", "writers"))
         day = f"day 0 is {self.start}" if self.start else "nothing is dated"
         if not cells:
-            return f"nothing was imported: the source holds no claim\n{report_text(self.report)}"
+            return f"nothing was imported: the source contains no claims\n{report_text(self.report)}"
         return f"{cells} cells, {edges} edges, {writers} writers, {day}\n{report_text(self.report)}"
 
 
@@ -78,10 +78,10 @@ def assemble(records: Records, *, options: Options | None = None) -> ImportedMem
     placement = put(Memory.empty(), rows, records.edges)
     memory = _with_masses(placement.memory)
     rest = {
-        "edges left out: an end is not a cell": placement.loose.height,
-        "cells with a text withheld": secret,
-        "extra values of cells withheld": withheld_extras,
-        "cells left out: another has the same key": rows.height - memory.height,
+        "left out: edges with an unknown cell or relation": placement.loose.height,
+        "cells with withheld texts": secret,
+        "withheld extra values of cells": withheld_extras,
+        "left out: cells with the key of another cell": rows.height - memory.height,
     }
     rest |= {f"left out: {handle}: {problem}": 1 for handle, (_, problem) in idle.items()}
     report = report_of(records.form, memory, options, rest | records.counts)
@@ -191,8 +191,8 @@ def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, in
     lines = {
         f"cells, from {form}": cells.height,
         **{f"  {word}": int((status == word).sum()) for word in schema.STATUS},
-        "  undated: in the order of the file": undated,
-        "  without a writer on record": unknown,
+        "  undated, in file order": undated,
+        "  without a known writer": unknown,
         f"  {'with an assumed confidence' if assumes else 'without a confidence'}": silent,
         "edges": memory.edges.height,
         **{f"  {word}": int((relations == word).sum()) for word in schema.RELATIONS},
@@ -205,7 +205,7 @@ def report_of(form: str, memory: Memory, options: Options, rest: Mapping[str, in
     elif unknown:
         lines["note: calibration is meaningless for an unknown writer"] = -1
     if not assumes and silent:
-        lines["note: laws that need a confidence need --confidence NUMBER"] = -1
+        lines["note: for laws that need confidences, add --confidence NUMBER"] = -1
     texts = {item: "" if count < 0 else str(count) for item, count in {**lines, **rest}.items() if count}
     return pl.DataFrame({"item": list(texts), "count": list(texts.values())}, schema_overrides={"item": pl.String})
 

@@ -76,8 +76,8 @@ def stream(path: str | Path, *, confidence: float | None = None, at: float | Non
     if claims.is_empty():
         raise DataError("none of the cells is about an object", where=str(path), given=f"{rows.height} cells")
     left_out = {
-        "cells about no object": rows.height - about_objects.height,
-        "undated cells among dated ones": about_objects.height - claims.height,
+        "cells without an object": rows.height - about_objects.height,
+        "undated cells among dated cells": about_objects.height - claims.height,
     }
     return ClaimStream(claims, left_out)
 

@@ -34,11 +34,11 @@ def read(source: Source, options: Options) -> Records:
         programs=frozenset(programs),
         extras=pl.DataFrame(extras_of(archive.cells, archive.hyperedges), schema=EXTRAS, orient="row"),
         counts={
-            "edges whose target was named by its handle": by_handle,
+            "edges whose target was given by its handle": by_handle,
             "standing programs": len(programs),
             "hyperedges": len(archive.hyperedges),
             "lines of wiring": archive.wiring.text.count("\n") if archive.wiring else 0,
-            "cells left out: not readable": archive.unreadable,
+            "left out: unreadable cells": archive.unreadable,
             **{f"left out: {name}": count for name, count in archive.left_out.items()},
             **dict.fromkeys((f"absent: {name}" for name in archive.absent), -1),
         },

@@ -17,7 +17,7 @@ def write(cells: Cells, path: Path) -> dict[str, int]:
         file.writelines(f"{line}\n" for line in _lines(cells))
     return {
         "lines": cells.memory.cells.height,
-        "lines of wiring left out; --as recall keeps them": cells.standing.text.count("\n"),
+        "left out: lines of wiring; --as recall exports them": cells.standing.text.count("\n"),
     }
 
 
