@@ -16,9 +16,9 @@ from malsim.base.errors import DataError
 from malsim.base.finite import LONGEST_SCOPE, is_number
 
 Item: TypeAlias = Mapping[str, Any]
-"""Item of an answer: `id`, `object`, `value`, `rank`, and optionally `text`, `belief` (both None) and `active` (True).
+"""Item of an answer: `id`, `object`, `value`, `rank`, and optionally `text`, `belief` (default None), `active` (True).
 
-Also optional are `valid_from`, `valid_to` (days; None: unknown, open) and `status`, one of `STATUSES` (the first).
+Also optional: `valid_from` and `valid_to` (days; None: unknown or open), and `status`, by default the first of `STATUSES`.
 """
 
 STATUSES = ("current", "former", "disputed", "rejected")

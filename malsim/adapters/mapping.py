@@ -1,10 +1,10 @@
 """Mappings from claims and queries to the tools of an MCP server and their arguments, one TOML file per server.
 
-A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In arguments, {object}, {value}, {text},
-{writer} and {folder} stand for those of the claim or question. `may_fail = true` ignores a failure of the tool. Optional
-steps: `[[forget]]` removes a text as it was written, `[[correct]]` replaces it, `[[change]]` writes a new value of a writer
-who claimed another one, and `[[texts]]` lists all texts that the server holds. In these, {id} is the first group of the
-pattern `id` in the answer to the write of that text. `[environment]` sets environment variables of the server.
+A file has `[[write]]` and `[[read]]` steps, each with `tool` and `arguments`. In arguments, the placeholders {object},
+{value}, {text} and {writer} are replaced by fields of the claim or query, and {folder} by the server's folder. With
+`may_fail = true`, a failure of the tool is ignored. Optional steps: `[[forget]]` removes a text, `[[correct]]` replaces it,
+`[[change]]` writes a value if its writer has claimed another one before, and `[[texts]]` lists all stored texts. In these,
+{id} is the first group of the pattern `id` in the answer to the text's write. `[environment]` sets environment variables.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A server runs in a new folder, which is its HOME, its working directory and all XDG folders; the folder and all processes of
 the server are removed at the end. A mapping (`malsim.adapters.mapping`) assigns claims and questions to tools: a TOML file
-named before the command, else a shipped mapping whose tools the server has, else the names in TABLE. Answers are text, in
-which the claimed values are searched. If the mapping has steps to forget, a correction forgets the wrong text and writes the
+named before the command, else a shipped mapping whose tools the server has, else the names in TABLE. Answers are texts that
+are searched for the claimed values. If the mapping has steps to forget, a correction forgets the wrong text and writes the
 right one. The client is the official SDK (extra `agents` or `memories`); as it reveals neither the server's process id nor
 its exit code, a shell between them writes both to a file.
 """

@@ -36,7 +36,7 @@ def _is_old(document: dict[str, Any]) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import each recorded write as a claim that supersedes the text it replaced, and other block lines as claims."""
+    """Import lines of recorded writes as claims that supersede the text they replaced, and other block lines as claims."""
     document, stream = source.object, _Stream()
     agents = [document] if _is_old(document) else dicts(document.get("agents"))
     for agent in agents:
