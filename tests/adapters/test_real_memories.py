@@ -42,7 +42,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 def skip_without(package: str) -> None:
     if find_spec(package) is None:
-        pytest.skip(f'{package} is not there: pip install -c constraints.txt -e ".[memories]"')
+        pytest.skip(f'{package} is not installed: pip install -c constraints.txt -e ".[memories]"')
 
 
 def shown_by(name: str, claims: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:

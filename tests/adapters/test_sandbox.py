@@ -57,7 +57,7 @@ def _memory(attack: Callable[[], object]) -> type:
 
 @pytest.fixture(name="folders")
 def _folders() -> Iterator[set[str]]:
-    """Fail if the test leaves a sandbox folder behind."""
+    """Fail if the test leaves a sandbox process running."""
     before = _sandboxes_here()
     yield before
     assert _sandboxes_here() <= before

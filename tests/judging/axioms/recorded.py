@@ -1,4 +1,4 @@
-"""Axioms that each shipped law breaks, with reasons. Laws are simplified models, not judgements on products."""
+"""Axioms that each shipped law breaks, with reasons. Laws are simplified models, not judgements of products."""
 
 SWEEP = "a tick applies the decay to the already decayed score"
 ECHO = "every repetition raises or renews a value, even by the same writer"
