@@ -1,5 +1,5 @@
 """Simulator, the only package that handles time, random draws and SimPy.
 
-`bench` runs `settings` in a `world`: `writers` and `engine` write, `agent` reads, `context` is shared by them, `record`
-keeps the results, and `why` explains them.
+`bench` runs a scenario (`settings`) in a `world`. `writers` and `engine` write claims, `agent` reads, and `context` is
+shared by both. `record` stores the results, and `why` explains them.
 """

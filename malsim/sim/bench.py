@@ -51,11 +51,11 @@ Later: TypeAlias = "tuple[int, Scenario]"
 def run(scenario: Scenario, *, watch: Watch = iter, later: Later | None = None) -> Run:
     """Run a scenario from start to finish, advancing all replications together.
 
-    `watch` receives the times of the ticks (ms) and yields them as the ticks are made, like a progress bar. `later` is a
-    time (ms) and the scenario whose rules apply to the ticks after it; see `malsim.sim.replay.fork`. At each tick the
-    claims stamped before it pass the gate, the reader works, its claims are admitted, the memory ticks and the state is
-    recorded. With the rule `reads = "last tick"` the reader works first. Raises `ScenarioError` above the limits in
-    force, and `ProcessError`, which holds the run so far, if a process fails.
+    `watch` wraps the sequence of tick times (ms), like a progress bar. `later` is a time (ms) and the scenario whose rules
+    apply to all later ticks; see `malsim.sim.replay.fork`. At each tick, earlier claims pass the gate, the reader works,
+    the reader's claims are admitted, the memory ticks, and the state is recorded. With the rule `reads = "last tick"` the
+    reader works first. Raises `ScenarioError` if the scenario exceeds the limits in force, and `ProcessError`, which
+    contains the run so far, if a process fails.
     """
     if Limits.in_force():
         check_size(scenario)

@@ -35,9 +35,9 @@ FRAMES = ("cells", "signals", "events", "writers", "bands")
 class Run(RunData):
     """Finished run: the recorded frames and the final memory.
 
-    `reviews` counts the reviewers' verdicts in each replication, `unseen` the claims after the last tick, and `dropped`
-    the edges that the memory could not store. `failures` maps the numbers of failed replications to errors; these
-    replications are left out of all figures and of all frames except the bands.
+    `reviews` counts the reviewers' verdicts in each replication, `unseen` the claims made after the last tick, and
+    `dropped` the edges that the memory could not store. `failures` maps the numbers of failed replications to errors; these
+    replications are left out of all metrics and of all frames except the bands.
 
     Frames: `cells` (t, rep, cell, scores, flags, status, truth), `signals` (t, rep, row, signal, value), `events` (t,
     rep, kind, subject, detail, cause), `writers` (t, rep, writer, claims, contradicted, calibration); t in days.
@@ -85,9 +85,9 @@ class Run(RunData):
     def explain(self, cell: str, t: float | None = None, rep: int | None = None) -> Explanation | LawExplanation:
         """Return the terms of a cell's effective confidence at the last tick on or before `t` days.
 
-        Returns a `memory.explain.Explanation`, or a `LawExplanation` under an item-based law or `records`. Its `read_by`
-        lists the signals, alarms, standing programs and checks that read the cell. `rep` is a replication's number, by
-        default the first.
+        Returns a `memory.explain.Explanation`, or a `LawExplanation` under an item-based law or `records`. The result's
+        `read_by` lists the signals, alarms, standing programs and checks that read the cell. `rep` is a replication number
+        (default: the first).
         """
         rep, t = self.scenario.first if rep is None else rep, None if t is None else finite(t, where="t")
         if isinstance(self.plant, Explains):
@@ -101,8 +101,8 @@ class Run(RunData):
     def why(self, cell: str, t: float | None = None, rep: int | None = None) -> str:
         """Return a sentence that explains a cell's effective confidence at `t` days and its last change.
 
-        For a signal or a pin of the netlist, return one line for each wire back to the claim that moved it. For a
-        standing program, describe the cells that it reads and explain the one that moved most.
+        For a signal or a pin of the netlist, return one line per wire, back to the claim that changed the value. For a
+        standing program, describe the cells that it reads and explain the cell that changed most.
         """
         rep = self.scenario.first if rep is None else rep
         if is_signal(self, cell):
@@ -128,7 +128,7 @@ class Run(RunData):
 
         Columns: t, rep, value, and row if the address selects rows.
 
-        Values are those of every recorded tick, or of the last one not after `t` days.
+        Returns the values at every recorded tick or, if `t` is given, at the last tick on or before `t` days.
         """
         return evaluate(address, self.frames, at=t)
 

@@ -57,8 +57,8 @@ def push(
 ) -> Turn:  # fmt: skip
     """Push a mini-index about the reader's fact to each reader, within the reader's word budget, and return the new turn.
 
-    The netlist may set the word budget of each reader; without one, or where it is NaN, the reader's own budget applies.
-    Words left over are used for the lines of surfaced signals.
+    The netlist may set each reader's word budget; where it sets none, or NaN, the reader's own budget applies. Remaining
+    words are used for the lines of surfaced signals.
     """
     budget, surfaced = (netlist.outputs.get("push.budget"), netlist.surfaced) if netlist else (None, None)
     words = reader.budget_words if budget is None else np.where(np.isnan(budget), reader.budget_words, budget)
@@ -78,8 +78,8 @@ def stop(
 ) -> ClaimBatch:  # fmt: skip
     """Release each replication's actions if all marked rows were opened, all lessons written and all output checks passed.
 
-    Refused turns are retried with `again(mask, attempt)`, at most `attempts` times, then given up: their actions do not
-    count. No turn is released if the work, a retry or the writing raises.
+    Refused turns are retried with `again(mask, attempt)`, at most `attempts` times, and then given up: their actions do not
+    count. No turn is released if the work, a retry or the writing raises an exception.
     """
     log.opened(turn, turn.name)
     done, turn.worked = turn.worked, False

@@ -59,7 +59,7 @@ class NetlistRunner:
     def of(cls, scenario: Scenario, context: RunContext, ops: WrittenOps | None = None) -> NetlistRunner | None:
         """Return a runner for the scenario, or None if the scenario has neither a netlist nor program claims.
 
-        `ops` are the ops written by its readers.
+        `ops` are the ops that the scenario's readers write.
         """
         wires, claims = scenario.netlist, scenario.claims
         if wires is None and (claims["kind"].fill_null(claims["handle"].str.slice(0, 3)) == "prg").any():
@@ -94,7 +94,7 @@ class NetlistRunner:
     ) -> Memory:  # fmt: skip
         """Scan the netlist after a tick and return the new memory.
 
-        `on_verdicts` receives the gate's verdicts on program claims.
+        `on_verdicts` is called with the gate's verdicts on program claims.
         """
         if self.ops:
             self._state = replace(self._state, aliases=self.ops.cells())

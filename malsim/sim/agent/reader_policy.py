@@ -33,7 +33,7 @@ class ReaderPolicy:
     """Decisions made by the readers of all replications during one turn.
 
     Lines are indexes into the flattened table (replications, lines) of the turn. Values that do not depend on which lines
-    are open are computed once.
+    have been opened are computed once.
     """
 
     def __init__(self, session: Perception, snapshot: Snapshot, turn: Turn) -> None:
@@ -155,7 +155,7 @@ class ReaderPolicy:
     def _best(self, worth: Array) -> Ints:
         """Return the index of each reader's most trusted line (the first in a tie), or NONE if no line is trusted enough.
 
-        In a memory without belief, the first line by rank is always trusted enough.
+        In a memory without belief, the line of highest rank is always trusted enough.
         """
         table: Array = np.full(self.turn.about.shape, -np.inf)
         table.reshape(-1)[self._lines] = worth

@@ -24,9 +24,9 @@ class ReviewerPool:
     """Reviewers who handle escalated cells in order of arrival, separately in each replication.
 
     A cell is escalated once, at the first tick at which an active cell contradicts it. A reviewer observes the fact and
-    writes a claim of kind ver, verification external, that supports the cell if it agrees and contradicts it otherwise.
-    Alarms of a netlist are queued too. `acknowledged` marks the replications in which an alarm was reviewed since the
-    previous scan.
+    writes an externally verified claim of kind ver, which supports the cell if the cell agrees with the observation, and
+    contradicts the cell otherwise. Netlist alarms are queued too. `acknowledged` marks the replications in which an alarm
+    was reviewed since the previous scan.
     """
 
     def __init__(self, reviewers: Reviewers, context: RunContext, *, who: int, form: int) -> None:
@@ -104,9 +104,9 @@ class ReviewerPool:
 class ReviewCases:
     """Disputes under review, one per row.
 
-    `row` is the cell in question (NONE for an alarm) and `other` the contradicting cell (NONE if there is none). `rep`
-    is the index of the replication and `due` the end of the look in ms. `turn` addresses the random draws and numbers
-    the reviewers' claims. `accuracy` is the accuracy of the look.
+    `row` is the cell in question (NONE for an alarm) and `other` the contradicting cell (NONE if there is none). `rep` is
+    the index of the replication and `due` the end of the review in ms. `turn` addresses the random draws and numbers the
+    reviewers' claims. `accuracy` is the accuracy of the review.
     """
 
     row: Ints

@@ -29,12 +29,12 @@ LINE = {"rep": "i4", "fact": "i4", "words": "i4", "degree": "i4"}
 class CellIndex:
     """Columns with one row per cell, which grow with the memory, and an index from topics to the listed cells.
 
-    `lines` holds the columns that a push reads together: `rep` (index in the run), `fact` (index, or NONE), `words` (of
-    the cell's line in a mini-index) and `degree` (edges in and out). Separate columns are `value` (index or NONE), `born`
-    (days), `init` (True if the cell came with the graph) and `says` (index in a table of values, facts, replications).
+    `lines` has the columns that a push reads together: `rep` (index in the run), `fact` (index, or NONE), `words` (in the
+    cell's mini-index line) and `degree` (number of edges). Separate columns are `value` (index or NONE), `born` (days),
+    `init` (True if the cell came with the graph) and `says` (index in a table of values, facts, replications).
 
-    For claims of populations, words and topics come from their statement (`statements`: object, title, topics, one row
-    per statement); for other cells they are read from the memory.
+    For claims of populations, words and topics come from `statements` (object, title, topics; one row per statement). For
+    other cells they are read from the memory.
     """
 
     lines: NDArray[np.void]

@@ -37,7 +37,7 @@ Text: TypeAlias = "Texts | Callable[[], Texts]"
 class EventLog:
     """Event log of a run, in recording order. With `keeps=False`, events are only counted, per kind and replication.
 
-    Each distinct text is stored once; an event holds its time, its replication and the codes of its four texts.
+    Each distinct text is stored once. An event consists of its time, its replication and the codes of its four texts.
     """
 
     def __init__(self, reps: NDArray[Any], facts: Sequence[Fact], *, keeps: bool = True) -> None:

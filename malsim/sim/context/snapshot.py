@@ -31,8 +31,8 @@ LIMIT = 10
 class Pushed:
     """Lines of each reader's mini-index, best first, in arrays of shape (readers, lines).
 
-    `row` is the cell, NONE for no line. `about` marks lines about the reader's fact itself, not only about its topic.
-    `marked` marks lines with a mark (^). `words` is the number of words of the lines, `demand` that without a budget.
+    `row` is the cell, or NONE for no line. `about` marks lines about the reader's fact itself, not just its topic. `marked`
+    marks lines with the mark ^. `words` is the number of words in the lines, and `demand` the number without a word budget.
     """
 
     row: Ints
@@ -105,9 +105,9 @@ class Snapshot:
     ) -> Pushed:
         """Return a mini-index for each reader about the reader's fact, at `now` days. `rep` holds replication indexes.
 
-        Each has at most `limit` lines, 1 or more. `budget` is a number of words, common or one per reader. The text match
-        of a cell is 1 for the fact's topic and 2 for the fact itself. `rank_by` names a derived value of cells that is
-        added to their rank.
+        A mini-index has at most `limit` (1 or more) lines. `budget` is a number of words, for all readers or one per
+        reader. A cell's text match is 1 for the fact's topic and 2 for the fact itself. `rank_by` names a derived value
+        that is added to each cell's rank.
         """
         cell_index = self.cell_index
         candidate, count = cell_index.of_topic(rep, cell_index.topic_of[fact], self.listed)
@@ -155,7 +155,7 @@ class Snapshot:
 class _Candidates:
     """Cells that may be shown, one per row, grouped by reader; `count` is the number of cells for each reader.
 
-    `row` is the cell, `line` its entry in the index, and `about` marks cells about the reader's fact itself.
+    `row` is the cell, `line` the cell's entry in the index, and `about` marks cells about the reader's fact itself.
     """
 
     row: Ints
@@ -219,11 +219,11 @@ def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
 def answer_signals(snapshot: Snapshot, truth: Ints, by_value: Array, *, full: bool) -> dict[str, Array]:
     """Return the answer signals by name, each of shape (facts, replications); NaN for facts without an active claim.
 
-    `answer` is the value of the active claim with the highest effective confidence (the earliest in a tie), and
-    `belief` is that confidence. `for_truth` and `against_truth` are the highest effective confidence of any claim of
-    the true value and of any other value. Without `full`, `truth` and `answer`, whose values cannot be averaged, are
-    left out. A memory without belief has only `right`, and its answer is the first by rank. A tie of k values counts as
-    right by 1/k, unless the earliest value leads (`view.leads`). `by_value` comes from `best_by_value`.
+    `answer` is the value of the active claim with the highest effective confidence (the earliest in a tie), and `belief` is
+    that confidence. `for_truth` and `against_truth` are the highest effective confidence of any claim of the true value and
+    of any other value. Without `full`, `truth` and `answer` are left out because their values cannot be averaged. A memory
+    without belief has only `right`, and answers by rank. In a tie of k values that include the true one, `right` is 1/k,
+    unless ties go to the earliest value (`view.leads`). `by_value` comes from `best_by_value`.
     """
     cell_index, size = snapshot.cell_index, truth.size
     best = by_value.ravel().copy()

@@ -37,11 +37,11 @@ class ReleaseCheck(Protocol):
 class Turn:
     """State of a single turn in all replications. Arrays have the shape (replications,) or (replications, lines).
 
-    `opened` marks the lines that the reader opened. `first` is the cell that it trusted first, `acted` the cell that it
-    acted on, and `value` the value that it acted on (NONE if it declined). `observed` is the value that it saw itself,
-    `learned` the value of its lesson (NONE without one), and `wrote` marks lessons that were written back. `worked` is
-    set when the work is complete. Only the hooks at the end of the turn set `blocked` (refused at least once) and
-    `released`. `surfaced` holds the lines of the standing signals.
+    `opened` marks the lines that the reader opened. `first` is the cell trusted first, `acted` the cell acted on, and
+    `value` the value acted on (NONE if the reader declined). `observed` is the value that the reader observed, `learned`
+    the value of its lesson (or NONE), and `wrote` marks lessons that were written back. `worked` is set when the work is
+    complete. Only the hooks at the end of the turn set `blocked` (refused at least once) and `released`. `surfaced` has the
+    lines of the standing signals.
     """
 
     def __init__(self, number: int, now: float, fact: Ints, pushed: Pushed, surfaced: SurfacedLines | None = None) -> None:
@@ -107,7 +107,7 @@ ONCE_A_TURN = frozenset(
 class TurnCounters:
     """Counts of actions, refusals and other outcomes of the readers' turns, per replication.
 
-    `turn` holds the counts of the current turn. `compacts` is True if readers can lose their context.
+    `turn` has the counts of the current turn. `compacts` is True if readers can lose their context.
     """
 
     def __init__(self, replications: int, *, compacts: bool = False) -> None:

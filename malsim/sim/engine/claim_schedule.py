@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ClaimSchedule:
     """Schedule of each writer's next claim. Writers are ordered by population, then replication, then member.
 
-    `sizes` are the numbers of members of the populations, and `starts` the indexes of their first writers.
+    `sizes` is the number of members of each population, and `starts` the index of its first writer.
     """
 
     def __init__(self, processes: Sequence[PopulationProcess], context: RunContext) -> None:

@@ -60,11 +60,11 @@ class ClaimForm:
 class ClaimTemplates:
     """Templates that turn drafts into claims, built from the run's writers, facts and claim forms.
 
-    The gate checks and screens each distinct text and edge once, at the start of the run. After that only the numbers
-    of a claim are compared with their bounds. A batch with a number out of bounds, or under rules with additional
-    checks, is checked in full. A claim's body names its writer and the writer's own count. While these counts rise, and
-    no other cell has such a body, duplicates are impossible and not searched for. Replications are numbered from
-    `first` to `last`.
+    The gate checks and screens each distinct text and edge once, at the start of the run. After that, only a claim's
+    numbers are compared with their bounds. If a number is out of bounds, or the rules demand additional checks, the batch
+    is checked in full. A claim's body names its writer and the writer's own count. While these counts rise and no other
+    cell has such a body, duplicates are impossible, and none are searched for. Replications are numbered from `first` to
+    `last`.
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class Intake:
     """Numbering of writers, facts and values: first the names from the world, then names used only in scripted claims.
 
     A scripted claim without an object is about itself: its handle, key or title. A scripted claim without a value states
-    its title. Values stated only by users' processes have no number, so that only a graph knows them.
+    its title. Values stated only by users' processes have no number, so only a claim graph can store them.
     """
 
     def __init__(self, scenario: Scenario, populations: Populations) -> None:
@@ -63,7 +63,7 @@ class Intake:
     def claims(self, drafts: ClaimBatch, scripted: pl.DataFrame | None, *, checked: bool) -> tuple[Claims, Ints]:
         """Merge drafts, already in gate order, with scripted claims. Also return each claim's row in the drafts, or NONE.
 
-        With `checked`, claims for a graph carry the results of earlier checks of their texts.
+        With `checked`, claims for a graph include the results of earlier checks of their texts.
         """
         about = self._about[drafts.form]
         columns: dict[str, Any] = {

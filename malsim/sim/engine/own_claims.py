@@ -53,7 +53,7 @@ class OwnClaims:
     def own(self, due: DueClaims, turn: int) -> LatestClaims:
         """Return each writer's latest claim about its due fact. `turn` is the turn's start time in ms.
 
-        Unsuperseded claims are returned once, to the writer's next claim.
+        Unsuperseded claims are returned only once, for the writer's next claim.
         """
         if turn != self._turn:
             self._turn, self._spoke = turn, self._spoke[:0]

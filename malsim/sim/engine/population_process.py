@@ -34,10 +34,10 @@ NEVER = np.iinfo(np.int64).max
 class DueClaims:
     """Claims that are due now, grouped by population.
 
-    `population` and `writer` are the indexes of the population and the writer. `rep` is the index of the replication in
-    the run, `number` its number. `member` is the index of the writer in its population, `turn` the number of its earlier
-    claims, and `t` the time in ms. `draws` holds the random draws of all populations. `spans` lists each population that
-    has claims, with the slice of its claims.
+    `population` and `writer` are the indexes of the population and the writer. `rep` is the replication's index in the run,
+    and `number` its number. `member` is the writer's index in its population, `turn` the number of the writer's earlier
+    claims, and `t` the time in ms. `draws` has the random draws of all populations. `spans` lists each population that has
+    claims and the slice of its claims.
     """
 
     population: Ints

@@ -44,8 +44,8 @@ REVIEWERS = ClaimForm("ver", "external", "human")
 class Populations:
     """Populations of a run: their schedule, their claims, and the gate's verdicts on these claims.
 
-    `reader` and `reviewers` are the indexes of these writers in the run; their forms come first. `lineages` maps writers
-    to their lineage, if they have one.
+    `reader` and `reviewers` are the indexes of these writers in the run; their claim forms come first. `lineages` maps each
+    writer that has a lineage to that lineage.
     """
 
     def __init__(self, scenario: Scenario, context: RunContext) -> None:
@@ -173,7 +173,7 @@ class EdgePolicies:
     Members may dispute the best rival shown to them, support the best agreeing row, and supersede their own earlier
     claim.
 
-    Claims that judge a claim of the writer get no such edges. Writers neither dispute nor support their own latest claim.
+    Claims that judge their writer's own claims get no such edges. Writers neither dispute nor support their latest claim.
     """
 
     def __init__(self, populations: Sequence[Population]) -> None:

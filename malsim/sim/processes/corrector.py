@@ -28,9 +28,9 @@ STATED = 0.8
 class Corrector:
     """Actor that carries out people's corrections and the background job, each before the tick at which it is due.
 
-    A correction retracts the values of its facts that the memory shows and that are false (or true, or any), and then
-    claims the truth. If the memory cannot retract values, only the claim is made. The background job reasserts
-    every value that a correction has ever targeted (unless it targeted true values), because its sources still state it.
+    A correction retracts those values of its facts that the memory shows and that are false (or true, or any), and then
+    claims the truth. If the memory cannot retract values, only the claim is made. The background job reasserts every value
+    that a correction has ever targeted (unless it targeted true values), because its sources still state it.
     """
 
     def __init__(

@@ -50,8 +50,8 @@ class Desk:
     def post(self, claim: Mapping[str, Any] | None = None, **fields: Any) -> simpy.Event:
         """Post a claim with the fields of a `[[claim]]` table, and return an event whose value will be a `PostVerdict`.
 
-        The event is triggered by the gate's verdict. `value` may be a text value of a fact. The default kind is obs, the
-        default body is the claim's number and its writer. Raises `ProcessError` after the end of the run.
+        The event is triggered by the gate's verdict. `value` may be a text value of a fact. The default kind is obs, and
+        the default body gives the claim's number and writer. Raises `ProcessError` after the end of the run.
         """
         count = self._posts
         fields = {"kind": "obs", "body": f"claim {count + 1} of {self.name}", **(claim or {}), **fields}
@@ -156,8 +156,8 @@ class PostVerdict:
 class Room:
     """State shared by all desks of a run. `look` returns a snapshot of the memory after the last tick.
 
-    `posted` holds claims on their way to the inbox, and `opened` the cells opened since the last tick as (replication
-    index, row). `open` is True until the end of the run. `signals` are the signals of the netlist with one value per run.
+    `posted` has the claims on their way to the inbox, and `opened` the cells opened since the last tick, as (replication
+    index, row). `open` is True until the end of the run. `signals` names the netlist signals that have one value per run.
     """
 
     context: RunContext
@@ -220,7 +220,7 @@ _NOT_THE_USERS = str(Path(__file__).parents[2]), str(Path(simpy.__file__).parent
 class Environment(simpy.Environment):
     """SimPy environment of one replication. Times are in days, and the internal clock counts whole milliseconds.
 
-    Events due at the time of a tick are therefore due exactly at the tick, and happen after it.
+    Events due at the time of a tick therefore coincide with the tick exactly, and are processed after it.
 
     >>> env = Environment()
     >>> _ = env.timeout(0.1), env.timeout(0.3)

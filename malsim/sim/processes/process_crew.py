@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class ProcessCrew:
     """Users' processes in all replications.
 
-    Each replication has its own environment, processes and random numbers, so that its results do not depend on other
+    Each replication has its own environment, processes and random numbers, so its results do not depend on other
     replications. Between two ticks, processes see the memory after the first tick and post into the run's inbox.
     """
 

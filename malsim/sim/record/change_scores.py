@@ -29,8 +29,8 @@ class ChangeScores:
     """Sums over ticks, per replication, and the lengths of spells in which answers were wrong.
 
     `invalidation_latency` is the time from a change of truth to the next right answer, censored by the next change and by
-    the end of the run. `time_to_correction` is the time from the first wrong answer to a right one. `lineage` holds the
-    number of each writer's lineage.
+    the end of the run. `time_to_correction` is the time from the first wrong answer to a right one. `lineage` is the number
+    of each writer's lineage.
     """
 
     def __init__(self, facts: int, replications: int, values: int, writers: int, lineage: Ints | None = None) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class CorrectionScores:
     """Sums over the ticks after corrections, per replication. Arrays have the shape (values, facts, replications).
 
-    A value counts from its correction on, whether or not the memory complied, until it becomes true. A correction of a
-    true value counts only as an action.
+    A value counts from its correction until it becomes true, whether or not the memory complied. A correction of a true
+    value counts only as an action.
     """
 
     def __init__(self, values: int, facts: int, replications: int) -> None:
@@ -120,7 +120,7 @@ class ScopeScores:
     def add(self, answered: Bools, shows: Callable[[Ints, str], Bools | None]) -> None:
         """Update the scores after a tick. `answered` is a mask of the facts with an answer, shape (facts, replications).
 
-        `shows` returns the mask of the given facts that are answered in a scope; None if the memory has no scopes.
+        `shows` returns the mask of the given facts that have an answer in a scope, or None if the memory has no scopes.
         """
         for scope, may_read in self._shared.items():
             facts = np.flatnonzero((self._owner != "") & (self._owner != scope))

@@ -88,9 +88,9 @@ class CalibrationErrors(Measurement):
 
         ece = Σ_b |g_b| / Σ_b c_b;  rmse = √(Σ_b g_b² / c_b / Σ_b c_b)
 
-    g_b is the sum of true − belief in bin b and c_b the number of its claims, both of shape (replications, 15). Each end
-    of the interval is the wider of two: the mean of pseudo-values, and a bootstrap over replications. With few claims the
-    error is biased upward, and either interval alone covers only 0.04 to 0.9.
+    g_b is the sum of true − belief in bin b and c_b the number of its claims, both of shape (replications, 15). Each end of
+    the interval is the wider of two: that of the mean of pseudo-values, and that of a bootstrap over replications. With few
+    claims the error is biased upward, and either interval alone has a coverage of only 0.04 to 0.9.
     """
 
     gaps: Array = ()  # type: ignore[assignment]

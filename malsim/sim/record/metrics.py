@@ -157,7 +157,7 @@ def _reader_figures(run: RunData, counters: pl.DataFrame) -> dict[str, Array]:
 def measurements(run: RunData) -> dict[str, Measurement]:
     """Return an estimator for each metric. Failed replications are omitted; times and calibration errors are pooled.
 
-    Calibration errors are pooled because the error of one replication, over fewer claims, is biased upward.
+    Calibration errors are pooled because the error of a single replication, which has fewer claims, is biased upward.
     """
     size, broken = run.scenario.replications, [number - run.scenario.first for number in run.failures]
     every = {name: Measurement(each, metric_bounds(name)) for name, each in by_replication(run).items()}

@@ -49,9 +49,9 @@ WRITERS = {"t": pl.Float64, **schema.WRITERS}
 class Recorder:
     """Recorder that collects the frames of a run tick by tick.
 
-    Under `record = "bands"` quantiles over replications replace all frames; events are counted by kind (signal `events`,
-    row the kind). Under a list of addresses all events are kept, but only the listed cells (by handle), signals
-    (`right(pump)`, `words`) and writers (`writer(ann)`).
+    With `record = "bands"`, quantiles over replications replace all frames, and events are counted by kind (signal
+    `events`, one row per kind). With a list of addresses, all events are recorded, but only the listed cells (by handle),
+    signals (`right(pump)`, `words`) and writers (`writer(ann)`).
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -164,7 +164,7 @@ class Recorder:
     def admitted(self, verdicts: Verdicts, rep: Ints, view: View, claims: Claims | None = None) -> None:
         """Record the gate's verdicts on a batch of claims, and the superseded cells. `rep` holds replication indexes.
 
-        `view` shows the memory after the gate. `claims` are needed if the verdicts have no events of their own.
+        `view` shows the memory after the gate. `claims` is required if the verdicts have no events of their own.
         """
         self.dropped += verdicts.dropped
         if claims is not None:
@@ -218,7 +218,7 @@ class Recorder:
     def cells(self) -> pl.DataFrame:
         """Return all recorded cells as a single frame.
 
-        Handles that contain a credential are removed, because only the graph memory screens claims.
+        Handles that contain a credential are removed, because only graph memories screen claims.
         """
         self._flush()
         added = {name: kind for frame in self._frames[-1:] for name, kind in frame.schema.items() if name not in CELLS}

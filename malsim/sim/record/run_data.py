@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class RunFrames(Protocol):
     """Frames of a run, or of a recorded history, on which properties are evaluated.
 
-    Columns: `cells` t, rep, cell and the fields of cells; `signals` t, rep, row (null for a signal of the run), signal,
-    value; `events` t, rep, kind, subject; `writers` t, rep, writer and the fields of writers.
+    Columns: `cells`: t, rep, cell and the fields of cells; `signals`: t, rep, row (null if the signal has one value per
+    run), signal, value; `events`: t, rep, kind, subject; `writers`: t, rep, writer and the fields of writers.
     """
 
     @property

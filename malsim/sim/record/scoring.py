@@ -69,8 +69,7 @@ def score(
 def squared_error(probability: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the Brier score of each answer: right · (p − 1)² + (1 − right) · p².
 
-    All arrays have one shape, with values in [0, 1]. For a tie of k values `right` is 1/k, the probability that one of
-    them drawn at random is right.
+    All arrays have the same shape and values in [0, 1]. For a tie of k values that include the true one, `right` is 1/k.
 
     >>> squared_error(np.array([0.9, 0.5]), np.array([1.0, 0.5])).round(3).tolist()
     [0.01, 0.25]
@@ -86,10 +85,10 @@ def metrics(
 
     `right` is 1, 0, or 1/k for a tie of k values.
 
-        accuracy = mean right;  brier = mean (p − right)²
+        accuracy = mean right; brier = mean (right · (p − 1)² + (1 − right) · p²)
         log_loss = −mean log p(outcome), p clipped to [1e-6, 1 − 1e-6]
         ece = Σ over 15 equal bins of |Σ (right − p)| / n
-        auc = P(p of a right answer > p of a wrong one), ties count one half
+        auc = P(p of a right answer > p of a wrong answer), where ties count one half
 
     >>> result = metrics(np.array([0.9, 0.8, 0.3]), np.array([True, True, False]), np.ones((1, 3)))
     >>> float(result["auc"][0]), round(float(result["accuracy"][0]), 3), round(float(result["brier"][0]), 4)
@@ -146,10 +145,10 @@ def _sum_over_facts(values: Array) -> Array:
 class FinalScores:
     """Active cells about facts at the end of a run, one per row, and statistics of the claim graph.
 
-    `effective` and `claimed` are the memory's belief and the writer's stated confidence; `true` marks claims that are
-    true now. `challenged` and `grounded` are shares of active cells by replication: with an incoming challenge, and with
-    a writer that has enough outcomes. `calibrated` is the share of the writers of these cells with enough outcomes.
-    Fields that the memory does not provide are None.
+    `effective` and `claimed` are the memory's belief and the writer's stated confidence; `true` marks claims that are true
+    now. Per replication, `challenged` is the share of active cells with an incoming challenge, `grounded` the share of
+    active cells whose writer has enough outcomes, and `calibrated` the share of these cells' writers that have enough
+    outcomes. Fields that the memory does not provide are None.
     """
 
     rep: Ints

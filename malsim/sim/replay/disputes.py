@@ -1,7 +1,7 @@
 """Edges between the claims of a recorded stream (supports, contradicts, supersedes), computed in one pass.
 
-The first claim of an (object, value) pair is the head of the pair; when its writer revises it, the pair's next active claim
-becomes head. The heads therefore follow from the stream alone.
+The first claim of an (object, value) pair is the head of the pair. When its writer revises the head, the pair's next active
+claim becomes the head. Heads therefore depend only on the stream.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ PAIR = 250  # measured memory per row of the join between claims and heads, in b
 def disputes(stream: pl.DataFrame, *, mutual: bool) -> pl.DataFrame:
     """Return the edges between claims: source and target (arrival numbers), relation, and `at` (arrival of the edge).
 
-    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the current heads
-    of rival values, with `mutual` also later heads. Every other claim of a pair supports its head. A writer's later claim
-    about an object supersedes its earlier one.
+    `stream` has arrival (0, 1, …), writer, object, value, in order of arrival. Every claim contradicts the current heads of
+    rival values and, with `mutual`, later heads too. Every claim other than the head supports the head of its pair. A
+    writer's later claim about an object supersedes that writer's earlier claim.
     """
     claims = _lives(stream)
     heads = _heads(claims)

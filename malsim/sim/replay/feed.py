@@ -40,8 +40,8 @@ _CONTRADICTIONS = ("mutual", "forward")
 class Replay:
     """Result of replaying a stream of claims.
 
-    `answers` has object, said, probability and asked (days, null for an undated truth), and with truth also right (1/k
-    for a tie of k values). Without truth, `score` is None and `baselines` is empty. `cells` holds the heads of the most
+    `answers` has object, said, probability, asked (days, or null if the truth is undated) and, if there is a truth, right
+    (1/k for a tie of k values). Without truth, `score` is None and `baselines` is empty. `cells` has the heads of the most
     contested objects, tick by tick, and `labels` their objects and values.
     """
 
@@ -63,12 +63,12 @@ def replay(
 ) -> Replay:  # fmt: skip
     """Replay recorded claims and score the answers.
 
-    `claims` (time, writer, object, value, stated_confidence; see `claim_files.read_claims`) and `truth` are frames with
-    the columns of the files, or paths of files: CSV, Parquet or NDJSON. Every claim is a cell (verification external).
-    Untimed claims arrive in an order drawn from the seed, timed claims by time, writer and line, in batches of 1 % per
-    tick; then the graph settles. With a dated truth (object, value, asked) it settles at each question, with the claims
-    before it. The answer for an object is the head with the highest effective confidence. `watch` receives the batches
-    and yields them as they are fed, like a progress bar.
+    `claims` (time, writer, object, value, stated_confidence; see `claim_files.read_claims`) and `truth` are frames with the
+    columns of the files, or paths of files: CSV, Parquet or NDJSON. Every claim becomes a cell (verification external).
+    Untimed claims arrive in an order drawn from the seed, timed claims in order of time, writer and line, in batches of 1 %
+    per tick; then the graph settles. With a dated truth (object, value, asked) the graph settles at each question, with the
+    claims made before. The answer about an object is the head with the highest effective confidence. `watch` wraps the
+    sequence of batches, like a progress bar.
     """
     if contradictions not in _CONTRADICTIONS:
         allowed = ", ".join(_CONTRADICTIONS)
@@ -261,7 +261,7 @@ def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> di
 def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
     """Return each question's value with the most weight (the earliest in a tie), and its share of the weight as probability.
 
-    A value is right by 1/k if the true value is one of k values with the most weight.
+    `right` is 1/k if the true value is one of k values with the most weight.
     """
     question = ["object", "asked"]
     weights = votes.group_by(*question, "value", maintain_order=True).agg(

@@ -1,6 +1,6 @@
 """Forks, which repeat a run up to a given day and then continue with other settings, and the push of a past turn.
 
-Every random number is an addressed draw, so the days before the fork are the same, bit for bit.
+Every random number is an addressed draw, so the days before the fork are bit-for-bit the same.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ ALLOWED = ("rules", "law", "writers", "faults", "replications", "first", "record
 def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any) -> Run:
     """Repeat a run up to a given day and then continue under other rules, law, writers or faults.
 
-    The ticks up to and including the day are those of the run; the changes apply to all later ticks. Without changes the
-    frames equal those of the uninterrupted run, bit for bit.
+    The ticks up to and including the day are those of the run; the changes apply to all later ticks. Without changes, the
+    frames are bit-for-bit equal to those of the uninterrupted run.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     day
         Day of the fork, from 0 to the run's last day.
     watch
-        Progress of the ticks, as in `bench.run`.
+        Progress bar, as in `bench.run`.
     changes
         `rules` (`Rules`, or a dict of changed rules); `law` (mal or recall_v5, which keep the same graph); `writers`, all
         populations after the fork: omitted ones fall silent, new ones begin; `faults`, likewise; and `replications`,
@@ -54,9 +54,9 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
     Raises
     ------
     UsageError
-        For a day outside the run, or a setting that cannot be changed in a fork.
+        If the day is outside the run, or a setting cannot be changed in a fork.
     ScenarioError
-        For a population whose name is used by another population with other settings.
+        If a population has the name of an existing population but different settings.
     """
     scenario = run if isinstance(run, Scenario) else run.scenario
     finite(day, where="day", low=0.0, high=scenario.days)
@@ -131,8 +131,8 @@ class TurnPush(Push):
 def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
     """Return the push of the last turn on or before a day. `rep` is a replication number (default: the first).
 
-    `day` is from the first turn to the end of the run. Raises `UsageError` if the scenario has no reader, if its law
-    has no claim graph, or if the day is before the first turn.
+    `day` lies between the first turn and the end of the run. Raises `UsageError` if the scenario has no reader, if its law
+    has no claim graph, or if no turn took place by that day.
     """
     first = scenario.first if rep is None else rep
     finite(day, where="day", low=days(scenario.turn_every), high=scenario.days)

@@ -27,7 +27,7 @@ READER_OP = "reader-op-"
 class ReaderOp(NamedTuple):
     """Kind of op that a reader can write: its description, the pin and setting for its level, and its wiring.
 
-    `fires` is the suffix, after the op's name, of the signal that is true while the op fires.
+    `fires` is the suffix (after the op's name) of the signal that is true while the op fires.
     """
 
     says: str
@@ -81,8 +81,8 @@ class Input:
 class NetlistConfig:
     """Netlist that is scanned after every tick of a scenario.
 
-    With `derive`, findings of its standing programs are proposed to the gate. An input holds until the next input of the
-    same signal. The constructor raises all errors of the netlist as one `NetlistError`.
+    With `derive`, the findings of standing programs are proposed to the gate. An input stays in effect until the next input
+    to the same signal. The constructor raises all errors of the netlist as one `NetlistError`.
     """
 
     document: Document
@@ -143,8 +143,8 @@ def op_cell(slot: int, kind: str = "watch") -> str:
 def with_reader_ops(wires: NetlistConfig | None, reader: Reader | None) -> NetlistConfig | None:
     """Return the netlist extended by the ops that a reader may wire to cells.
 
-    Each slot has one op of each kind of `READER_OPS`, which asks for a review of its cell while it fires. The ops are
-    loaded and scheduled, and read nothing until a reader wires them.
+    Each slot has one op of each kind in `READER_OPS`, which requests a review of its cell while it fires. The ops are
+    loaded and scheduled, but read nothing until a reader wires them.
     """
     before = wires.document.statements if wires else ()
     others = tuple(statement for statement in before if not _is_reader_op(statement))

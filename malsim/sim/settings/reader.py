@@ -17,8 +17,8 @@ Trust = Literal["effective", "effective*currency"]
 class Policy:
     """Habits of a reader, such as opening marked rows (^), verifying them before acting, and using a line's scores.
 
-    A reader that `writes` returns its lessons to the memory. One that `wires` writes an op for a cell that it opens
-    repeatedly.
+    A reader with `writes` writes its lessons back to the memory. A reader with `wires` writes an op for a cell that it
+    opens repeatedly.
     """
 
     says: str
@@ -51,9 +51,9 @@ def _number(default: float, unit: str, meaning: str, low: float, high: float) ->
 class Reader:
     """Reader agent: its behaviour and its parameters. `PARAMS` lists their units, bounds and meanings.
 
-    `banned` lists values that no action may have, separated by blanks. `rank_by` names a derived value of cells, such as
-    `cell-derived-triage`, that is added to the rank of lines in its push. A reader with a `scope` is shown facts without
-    a scope, facts of that scope, and facts shared with it.
+    `banned` lists values that no action may have, separated by spaces. `rank_by` names a derived value, such as
+    `cell-derived-triage`, that is added to each line's rank in the push. A reader with a `scope` is shown facts without a
+    scope, facts of that scope, and facts shared with it.
     """
 
     behaviour: Behaviour = "obedient"
@@ -115,10 +115,10 @@ TRIAGE: tuple[str, ...] = get_args(Triage)[1:]
 class Reviewers:
     """Reviewers in each replication: `count` people who need `each` ms per dispute and observe with `accuracy`.
 
-    Without `triage`, every disputed cell is escalated once, in order of arrival. Under a triage policy the reviewers
-    choose among the disputed facts at each tick. `weekly` is the largest number of disputes per week, 0 for no limit.
-    `tires` is the share of accuracy lost with each additional review on the same day. `late` is the delay between an
-    observation and the verdict. `each` and `late` are milliseconds, or text with a unit ("30min").
+    Without `triage`, every disputed cell is escalated once, in order of arrival. Under a triage policy the reviewers choose
+    among the disputed facts at each tick. `weekly` is the maximum number of disputes per week (0: no limit). `tires` is the
+    share of accuracy lost with each additional review on the same day. `late` is the delay between an observation and the
+    verdict. `each` and `late` are milliseconds, or text with a unit ("30min").
     """
 
     count: int = 1

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Check:
     """Temporal property that must hold in at least the fraction `share` of a run's replications.
 
-    `line` is its line in the file, `reads` are the addresses that it reads.
+    `line` is the check's line in the file, and `reads` are the addresses that the check reads.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Check:
 class Episode:
     """Period in which a tripwire should fire: while `when` holds, or from `start` until `end`, exclusive (ms).
 
-    `test` marks an episode that trips the wire on purpose, to show that it works.
+    `test` marks an episode that trips the wire on purpose, to show that the wire works.
     """
 
     name: str
@@ -67,8 +67,8 @@ class Episode:
 class InitialMemory:
     """Memory with which a run starts.
 
-    The memory's day `now` becomes day 0 of the run. `lender` is a global memory that primes it. `stores` maps the paths
-    of store files to their hashes.
+    The memory's day `now` becomes day 0 of the run. `lender` is a global memory that primes the initial memory. `stores`
+    maps the paths of store files to their hashes.
     """
 
     memory: Memory = field(default_factory=Memory.empty)
@@ -87,18 +87,18 @@ class InitialMemory:
 class Scenario:
     """Complete description of a simulation run.
 
-    `claims` are scripted and made in every replication: a list of mappings, or a frame with one row per claim (columns of
-    `memory.schema.CLAIMS`, times in days; omitted columns take their defaults). `turn_every` is the time between ticks in
-    milliseconds; it and `days` may be text with a unit ("2w"). `record` is "all", "bands", or the addresses to keep; every
-    `record_every`-th tick and the last one are kept. Replications are numbered from `first`; a replication depends only on
-    its number, not on the run that it is part of.
+    `claims` are scripted claims, made in every replication: a list of mappings, or a frame with one row per claim (columns
+    of `memory.schema.CLAIMS`, times in days; omitted columns have defaults). `turn_every` is the time between ticks in
+    milliseconds; `turn_every` and `days` may be text with a unit ("2w"). `record` is "all", "bands", or a list of
+    addresses; every `record_every`-th tick and the last tick are recorded. Replications are numbered from `first`; a
+    replication depends only on its number, not on which other replications are run.
 
     `law` is the rule by which the memory scores claims: mal, recall_v5, or one of `malsim.laws` with its parameters. An
-    `adapter` is a user's own memory, used in place of a law; its name becomes `law`, and `phrases` are the sentences of
-    its calls. `netlist` runs after every tick. `attack` defines the facts and times of the attack scores. `corrections`
-    are made by people; every `resettles` (ms; 0: never) a background job reasserts corrected values from their sources.
-    `processes` are the user's own. `path` is the file of the scenario. `forked` is the day on which a run was continued
-    under these settings.
+    `adapter` is a user's own memory, used in place of a law; its name becomes `law`, and `phrases` are the sentences of its
+    calls. `netlist` runs after every tick. `attack` defines the facts and times of the attack scores. `corrections` are
+    made by people; every `resettles` ms (0: never) a background job reasserts corrected values from their sources.
+    `processes` are the user's own processes. `path` is the scenario's file. `forked` is the day on which a run was
+    continued under these settings.
     """
 
     name: str = "scenario"
@@ -209,7 +209,7 @@ class Scenario:
     def replace(self, **changes: Any) -> Scenario:
         """Return a copy of the scenario with `changes`. `rules` may be a dict of changed rules, and `netlist` may be text.
 
-        Another `law` starts from its default parameters, and recall_v5 from its own rules.
+        A different `law` starts from its default parameters, and recall_v5 from its own rules.
         """
         if self.adapter and changes.get("adapter", self.adapter) is None:
             changes.setdefault("law", "mal")
@@ -232,7 +232,7 @@ GRAPHS = ("mal", "recall_v5")  # laws with a claim graph
 def checked_law(law: str, settings: Mapping[str, object], *, where: str) -> tuple[str, dict[str, float | str]]:
     """Return a law's name and its parameters, completed with defaults.
 
-    Raises an error for an unknown law, an unknown parameter or a value out of bounds.
+    Raises an error for an unknown law, an unknown parameter or an out-of-bounds value.
     """
     if law in GRAPHS:
         if settings:

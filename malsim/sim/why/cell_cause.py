@@ -40,8 +40,8 @@ def explain_item(
 ) -> LawExplanation:
     """Explain a cell under an item-based law by repeating the law's tick on the items that were active then.
 
-    `state` is the final state of the run and `cells` its recorded cells. `rep` is a replication's number, `first` that of
-    the first. Raises `AddressError` if the cell or one of its rivals was not recorded.
+    `state` is the final state of the run and `cells` its recorded cells. `rep` is a replication's number, and `first` the
+    number of the first replication. Raises `AddressError` if the cell or one of its rivals was not recorded.
     """
     past = _past(cells, cell, t=t, rep=rep, hint="item-based laws name them after objects; see run.cells")
     now = float(past["t"][-1])
@@ -70,7 +70,7 @@ def _past(cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, hint: st
 def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | None]:
     """Describe the last change of a cell's effective confidence.
 
-    Also returns the row after the change, with the previous value as `was`, or None if there was no change.
+    Also return the row after the change, with the previous value as `was`, or None if there was no change.
     """
     before = past.with_columns(was=pl.col("effective").shift(1), before=pl.col("t").shift(1))
     moves = before.filter((pl.col("effective") - pl.col("was")).abs() > still)

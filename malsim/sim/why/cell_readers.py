@@ -30,9 +30,9 @@ Reader = tuple[str, str, str, str]
 def readers(run: RunData, cell: str, *, t: float, rep: int) -> pl.DataFrame:
     """Return everything that reads a cell at the tick at `t` days.
 
-    Columns: kind, name, address (by which the cell is read), place (file and line). Rows: each signal that reads the
-    cell; each alarm that depends on such a signal; each standing program with the cell among its members; each check that
-    reads the cell or such a signal. Paths over cells that were not recorded are not followed.
+    Columns: kind, name, address (through which the cell is read), place (file and line). Rows: each signal that reads the
+    cell; each alarm that depends on such a signal; each standing program that has the cell as a member; each check that
+    reads the cell or such a signal. Paths through cells that were not recorded are not followed.
     """
     return pl.DataFrame(list(_CellReaders(run, cell, t, rep).rows()), schema=READERS, orient="row")
 

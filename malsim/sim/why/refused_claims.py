@@ -74,8 +74,7 @@ STILL = 1e-6
 def endings(cells: pl.DataFrame, *, column: str = "effective") -> pl.DataFrame:
     """Return the final value, period and amplitude of each cell's trajectory in each replication.
 
-    `cells` has t, rep, cell and the column, in order of time. Period 1 is settled, 0 is none found; a period must be seen
-    twice.
+    `cells` has t, rep, cell and the column, in order of time. Period 1 means settled, and 0 that no period was seen twice.
     """
     series = cells.group_by("rep", "cell", maintain_order=True).agg(pl.col(column))
     rows = [_ending(np.asarray(values)) for values in series[column].to_list()]

@@ -36,10 +36,9 @@ def is_signal(run: RunData, where: str) -> bool:
 def because(run: RunData, where: str, *, t: float | None = None, rep: int | None = None) -> list[Because]:
     """Trace a signal or pin back to its origin, always following the input that changed last.
 
-    The trace ends at a signal that no op of the netlist writes.
-
-    `where` is the name of a signal or pin, with its row if it has rows: `low(dec_a3ee)`. `t` is in days, by default the
-    last recorded tick. The `cause` of the last step names the claim or the external input that changed it.
+    The trace ends at a signal that no op writes. The last step's `cause` names the claim or input that changed this signal.
+    `where` names a signal or pin, with a row if the signal has rows: `low(dec_a3ee)`. `t` is in days (default: the last
+    recorded tick).
     """
     wires, rep = run.scenario.netlist, run.scenario.first if rep is None else rep
     if wires is None:
@@ -118,7 +117,7 @@ MOST = 24
 def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return samples (t, channel, value) of every netlist signal in one replication, and each channel's type.
 
-    Raises `ScenarioError` if the scenario has no netlist, or none of its signals was recorded.
+    Raises `ScenarioError` if the scenario has no netlist, or if none of the netlist's signals was recorded.
     """
     samples, signals = _recorded(run, rep), _signals(run)
     if samples.is_empty():
@@ -131,8 +130,8 @@ def all_signals(run: RunData, rep: int) -> tuple[pl.DataFrame, dict[str, str]]:
 def wired(run: RunData, rep: int) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return samples (t, channel, value) and channels (channel, address, digital, panel) of one replication.
 
-    The channels are the signals of the run in the order of the netlist or, if there are none, signals with rows, as
-    `signal(row)`; at most 24. Signals in one `panel` have similar sizes.
+    The channels, at most 24, are the signals with one value per run, in netlist order, or, if there are none, signals with
+    rows, as `signal(row)`. Signals in the same `panel` have similar magnitudes.
     """
     recorded, signals = _recorded(run, rep), _signals(run)
     of_run = recorded.filter(pl.col("row").is_null())

@@ -1,6 +1,6 @@
 """Kaplan-Meier means of censored durations, pooled over replications or computed for each replication.
 
-Spells are a list of parts, each with three columns: index of the replication, days, and whether the spell had ended.
+Spells are a list of parts, each with three columns: replication index, length in days, and whether the spell had ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEVEL = 0.98
 class CensoredMean:
     """Mean length of spells in days, with its 95 % interval, the longest spell, and the share of censored spells.
 
-    `value` is NaN if more than half of the spells are estimated to outlast `horizon`, the longest one.
+    `value` is NaN if more than half of the spells are estimated to outlast `horizon`, the longest spell.
     """
 
     value: float
@@ -46,9 +46,9 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
     """Return the mean length of censored spells, pooled over replications, or None if there are no spells.
 
     The mean is the area under the Kaplan-Meier curve S up to the longest spell H, plus S(H) · exposure / ends for the time
-    beyond H, at the same rate of ends. Each end of the interval is the wider of two: a log-normal jackknife over the
-    replications with a spell (at most 200 blocks), and `mean_interval` of their pseudo-values. With one replication, or if
-    all are equal, the interval is NaN. Sources: Kaplan and Meier, 1958; Brown, Hollander and Korwar, 1974.
+    beyond H, assuming the same rate of ends. Each end of the interval is the wider of two: that of a log-normal jackknife
+    over replications with a spell (at most 200 blocks), and that of `mean_interval` of their pseudo-values. With one
+    replication, or equal values, the interval is NaN. Sources: Kaplan and Meier, 1958; Brown, Hollander and Korwar, 1974.
 
     >>> two = [(np.array([0, 0, 1, 1]), np.array([2.0, 4.0, 2.0, 3.0]), np.array([True, False, True, True]))]
     >>> print(censored_mean(two, 2), round(censored_mean(two, 2).value, 2))
@@ -67,8 +67,8 @@ def censored_mean(spells: Spells, replications: int) -> CensoredMean | None:
 def pseudo_values(spells: Spells, replications: int) -> Array:
     """Return each replication's jackknife pseudo-value n θ − (n − 1) θ₋ᵢ of the pooled mean θ, or NaN if θ is unknown.
 
-    θ₋ᵢ is the mean without the replication. The mean of the pseudo-values is θ up to the bias of the jackknife, so that
-    they can be compared in pairs. Source: Andersen, Klein and Rosthøj, 2003.
+    θ₋ᵢ is the mean without replication i. The mean of the pseudo-values equals θ up to the jackknife's bias, so
+    pseudo-values can be compared in pairs. Source: Andersen, Klein and Rosthøj, 2003.
 
     >>> pseudo_values([(np.array([0, 1]), np.array([2.0, 4.0]), np.array([True, True]))], 2).tolist()
     [2.0, 4.0]

@@ -23,9 +23,9 @@ JOB = "resettle"  # name under which the background job writes claims
 class Correction:
     """Request by a person about `facts` (all if empty), made once at `start` or every `every` ms until `end` (exclusive).
 
-    `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects the values:
-    those false at that instant, the true one, or all. Sharing lets the scope `reader` read the facts; unsharing ends
-    this. `by` is the person who asks. Times are ms, or text: "36h".
+    `do` is correct (retract, and with `instead` claim the truth), forget, share or unshare. `what` selects values: those
+    that are false at that time, the true value, or all. Sharing lets the scope `reader` read the facts; unsharing revokes
+    this. `by` is the person who makes the request. Times are ms, or text: "36h".
     """
 
     do: Literal["correct", "forget", "share", "unshare"] = "correct"

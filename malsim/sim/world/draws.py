@@ -1,7 +1,7 @@
 """Addressed random draws, in which every random number is a pure function of its address.
 
 An address is (seed, replication, population, member, turn, purpose). Since no generator has a state, adding or reordering
-populations, running more replications or using other processes changes no other draw.
+populations, running more replications or using other processes does not change other draws.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Draws:
 
         bits = m(m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn)
 
-    m(x) is the finaliser of SplitMix64 of x + its golden gamma. `rep`, `member` and `turn` are whole numbers or arrays
-    that broadcast together; `turn` counts what the member does, such as its claims. With several populations, `of` is the
+    m(x) is the SplitMix64 finaliser applied to x plus the golden gamma. `rep`, `member` and `turn` are integers or arrays
+    that broadcast together; `turn` counts the member's actions, such as its claims. With several populations, `of` is the
     index of the population of each draw. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators,
     2014.
 

@@ -27,10 +27,10 @@ MOST_VALUES = 100
 class Fact:
     """Fact of the world, with its possible values, the changes of its true value, and its scope.
 
-    A fact starts with one of its `values` (numbers or words), drawn uniformly, or with the first one if `start` is
-    first. It changes to a different value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
-    (milliseconds, or text: "20d"). `stability` is the declared class of its claims. `popularity` is its weight when
-    facts are drawn. `scope` is the scope of its claims ("": visible to everybody).
+    A fact starts with one of its `values` (numbers or text), drawn uniformly, or with the first value if `start` is
+    "first". It changes to a different value, drawn uniformly, on average `hazard` times a day, or at each of `changes`
+    (milliseconds, or text: "20d"). `stability` is the declared stability class of claims about the fact. `popularity` is
+    the fact's weight when facts are drawn. `scope` is the scope of its claims ("": visible to everybody).
     """
 
     name: str
@@ -83,8 +83,8 @@ class TruthChanges:
 class World:
     """True value of every fact in every replication, from the start of a run to its end.
 
-    The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so that adding a
-    fact does not change the others. Values are indexes in `Fact.values`. Times are whole milliseconds.
+    The nth change of a fact is drawn at the address (seed, replication, "world", the fact's name, n), so adding a fact does
+    not change other facts. Values are indexes in `Fact.values`. Times are whole milliseconds.
     """
 
     def __init__(self, facts: Sequence[Fact], *, seed: int, reps: Ints, end: int) -> None:
@@ -135,7 +135,8 @@ class World:
     def observe(self, uniforms: Iterable[Array], accuracy: float | Array, *, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
         """Return the values that writers observe: the truth with probability `accuracy`, otherwise a different value.
 
-        `uniforms` are numbers from 0 to 1 for the purposes `SENSES`. Writers learn about the world only in this way.
+        `uniforms` are random numbers from 0 to 1 for the purposes `SENSES`. Writers learn about the world only through
+        this.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
         errs, error = uniforms

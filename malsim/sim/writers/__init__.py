@@ -1,10 +1,10 @@
 """Behaviours of writers, one per module. Every module in this package is registered automatically.
 
-The module's docstring describes the writer in one sentence, followed by the equation that generates its claims. Its
-`Param`s declare the settings. `write` turns a `ClaimContext` into a `ClaimDraft`. Optional: `gap` returns the days between
-claims if they are not exponential, and `habits` holds defaults of the population's settings. `state` names the values that
-each writer keeps from claim to claim, with their initial values: `state = {"mood": 0.5}`; `write` reads
-`context.state["mood"]` and returns `ClaimDraft(…, state={"mood": …})`.
+The module's docstring describes the writer in one sentence, followed by the equation that generates the claims. Its
+`Param`s declare the settings. `write` turns a `ClaimContext` into a `ClaimDraft`. Optionally, `gap` returns the days
+between claims if these are not exponential, `habits` has defaults for the population's settings, and `state` gives the
+initial values that each writer keeps from claim to claim: `state = {"mood": 0.5}`; `write` reads `context.state["mood"]`
+and returns `ClaimDraft(…, state={"mood": …})`.
 """
 
 from __future__ import annotations

@@ -28,9 +28,9 @@ UNVERIFIED = VERIFICATION.index("unverified")
 class OutputCheck:
     """Output check for one turn. It decides which actions may not be released, and why.
 
-    An action is refused if its value is a banned word, if fewer than `least_sources` writers state the value, or if the
-    unverified claim behind it has a stated confidence above `sure_above`. `looked` marks the readers that then observed
-    the fact themselves; an action that agrees with this observation passes, unless its value is banned.
+    An action is refused if its value is banned, if fewer than `least_sources` writers state the value, or if it relies on
+    an unverified claim whose stated confidence is above `sure_above`. `looked` marks the readers that then observed the
+    fact themselves; an action that agrees with this observation passes unless its value is banned.
     """
 
     def __init__(self, reader: Reader, snapshot: Snapshot, world: World) -> None:
@@ -82,8 +82,8 @@ class OutputCheck:
 class TurnAudit:
     """External verifier that runs every `audit_every` turns and checks the cells behind recent actions.
 
-    If the verifier observes a different value than the reader acted on, it writes an externally verified claim that
-    contradicts the cell.
+    If the verifier observes a value other than the one acted on, it writes an externally verified claim that contradicts
+    the cell.
     """
 
     reader: Reader

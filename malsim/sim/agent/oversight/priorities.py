@@ -1,6 +1,6 @@
 """Disputes about facts, and the triage policies that rank disputes for review.
 
-No policy uses the truth.
+No policy has access to the truth.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class TriageContext:
     """Input to a triage policy. Tables have the shape (facts, replications).
 
-    `acted` counts the reader's actions on each fact. `luck` holds uniform numbers from 0 to 1. `accuracy` is the
+    `acted` counts the reader's actions on each fact. `luck` has uniform random numbers from 0 to 1. `accuracy` is the
     probability that a reviewer observes the true value. `lasts` is the time constant of each fact's class, in ticks.
-    `signal` is the value of `triage-rank` for each row of the memory, empty under other policies.
+    `signal` is the value of `triage-rank` for each row of the memory, or empty if the policy does not use it.
     """
 
     disputes: DisputesByFact
@@ -57,10 +57,10 @@ def value(context: TriageContext) -> Array:
 def value_of_look(shares: Array, accuracy: float) -> Array:
     """Return how much a single observation raises the probability that the most probable value is true.
 
-        V = Σ_v max_k p_k L(v|k) − max_k p_k;  L(v|k) = accuracy where v = k, else (1 − accuracy) / (K − 1)
+        V = Σ_v max_k p_k L(v|k) − max_k p_k; L(v|k) = accuracy if v = k, else (1 − accuracy) / (K − 1)
 
-    `shares` are the p_k, shape (K, …), summing to 1 over the first axis, K 2 or more; the result is 0 or more.
-    Source: Howard, Information value theory, 1966.
+    `shares` are the p_k, shape (K, …) with K ≥ 2; they sum to 1 over the first axis. The result is 0 or more. Source:
+    Howard, Information value theory, 1966.
 
     >>> value_of_look(np.array([[0.5, 0.9], [0.5, 0.1]]), 1.0).round(3).tolist()
     [0.5, 0.1]
@@ -78,10 +78,10 @@ FORGETS = 0.7  # factor by which a past swing decays per tick
 class DisputesByFact:
     """State of the dispute about each fact in each replication. Tables have the shape (facts, replications).
 
-    `worth` is the highest score of any active claim per value, shape (values, facts, replications), or 0 if no claim
+    `worth`, shape (values, facts, replications), is the highest score of any active claim of each value, or 0 if no claim
     states the value. `lead` is the row of the best claim, and `rival` the row of the best claim that states a different
-    value, or NONE. `swing` is a decaying sum of the changes of `worth` from tick to tick. `since` is the tick at which
-    the dispute began.
+    value, or NONE. `swing` is a decaying sum of the tick-to-tick changes of `worth`. `since` is the tick at which the
+    dispute began.
     """
 
     def __init__(self, facts: int, replications: int, *, who: int) -> None:

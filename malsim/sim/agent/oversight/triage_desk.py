@@ -32,10 +32,10 @@ WEEK = 7 * DAY
 class TriageDesk(ReviewerPool):
     """Pool of reviewers who choose which dispute to review next, using the policy `Reviewers.triage`.
 
-    A dispute is a fact about which active claims state different values. A reviewed dispute opens again only after a new
-    claim. The verdict contradicts the leading claim, its rival, or both, and supports the claim that is right. The kth
-    look at a fact has the same random draw under every policy. `acted`, shape (facts, replications), counts actions by
-    fact and is updated by the reader. `lasts` is the time constant of each fact's class, in ticks.
+    A fact is disputed if active claims state different values. A reviewed dispute reopens only after a new claim. The
+    verdict contradicts the leading claim, its rival, or both, and supports the claim found to be right. The kth review of a
+    fact uses the same random draw under every policy. `acted`, shape (facts, replications), counts actions per fact and is
+    updated by the reader. `lasts` is the time constant of each fact's class, in ticks.
     """
 
     def __init__(

@@ -46,8 +46,8 @@ class OpDraft(NamedTuple):
 class WrittenOps:
     """Ops that the readers have written, as a table (replications, slots) of the watched cells.
 
-    The netlist has an op of each kind in each slot, which at first reads no cell. A reader takes the first slot without
-    an active cell and writes a `prg` claim. When the claim is admitted, the op reads the cell.
+    The netlist has one op of each kind in each slot, and these ops initially read no cell. A reader takes the first slot
+    without an active cell and writes a `prg` claim. Once the claim is admitted, the op reads the cell.
     """
 
     def __init__(self, reader: Reader, context: RunContext) -> None:

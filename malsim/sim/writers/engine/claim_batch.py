@@ -25,8 +25,8 @@ class ClaimBatch:
 
     Columns of claims: `rep` (index of the replication in the run), `t` (arrival at the gate, ms), `who` (index of the
     writer in the run), `turn` (the writer's own count), `fact` and `value` (indexes), `stated`, `form` (index among the
-    run's forms). Columns of edges, grouped by claim: `claim` (row above), `relation` (number), `target` (row of the
-    memory's cells), `mutual`.
+    run's forms). Columns of edges, grouped by claim: `claim` (row in the columns of claims), `relation` (number), `target`
+    (row in the memory's cells), `mutual`.
     """
 
     rep: Ints

@@ -28,8 +28,8 @@ LEAST_STATED = 0.01
 class ShownRows:
     """Rows shown to each claim's writer about the fact, best first, shape (claims, lines). NONE means no row.
 
-    `row` is the shown cell, `value` the index of its value among those of the fact, and `effective` the number in its
-    line: the memory's belief, or its rank if it has none.
+    `row` is the shown cell, `value` the index of its value among the fact's values, and `effective` the score in its line:
+    the memory's belief, or the cell's rank in a memory without belief.
     """
 
     row: Ints
@@ -66,8 +66,8 @@ class ShownRows:
 class LatestClaims:
     """Earlier claims of the population about each claim's fact, given as row numbers of cells, or NONE.
 
-    `row` and `value` are of the writer's own latest claim; `unsuperseded` are its earlier claims that have not been
-    replaced. The other attributes are computed on first use, by `more(name)`.
+    `row` and `value` describe the writer's own latest claim; `unsuperseded`, shape (claims, cells), are older claims not
+    yet replaced. The other attributes are computed on first use, by `more(name)`.
     """
 
     row: Ints
@@ -98,9 +98,9 @@ class LatestClaims:
 class ClaimContext:
     """Claims that are now due from the members of one population, one per row.
 
-    `rep` is the number of the replication, `member` the index of the writer in its population, `turn` the number of its
-    earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` holds the declared
-    state of the behaviour for each claim's writer, as left by its previous claim. `sense(accuracy, lag=0.0, member=None,
+    `rep` is the replication number, `member` the writer's index in the population, `turn` the number of the writer's
+    earlier claims, `fact` the index of the fact, and `choices` the number of its values. `state` has the behaviour's
+    declared state for each claim's writer, as set by the writer's previous claim. `sense(accuracy, lag=0.0, member=None,
     turn=None)` returns the value that each claim's writer observes in the world as it was `lag` days ago; equal `member`
     and `turn` give the same observation.
     """
@@ -147,8 +147,8 @@ class ClaimDraft:
     """Content of drafted claims: values, stated confidences, edges, and a mask of the writers who make a claim.
 
     `graded` marks claims that judge an earlier claim of their writer: they are of kind `ver`, and the population's habits
-    (disputes, supports, revises) add no edges to them. `stale` marks claims that are refused because the cell that their
-    writer read has been replaced. `state` is the writers' state after each claim.
+    (disputes, supports, revises) add no edges to them. `stale` marks claims to be refused because the cell that their
+    writer read has been replaced. `state` is the writer's state after each claim.
     """
 
     value: Ints

@@ -20,9 +20,9 @@ STABILITY = ("stable", "volatile", "ephemeral")
 class ClaimFile:
     """Claims (line, time, writer, object, value, confidence, stated) in file order, and the rejected rows.
 
-    Columns `lineage` and `stability` are present if any row has one. `time` is in days since the earliest claim, or null
-    in all rows. `stated` is null in rows without a confidence. `bad` has line and problem. `clipped` is the number of
-    claims with a stated confidence of 0 or 1.
+    The columns `lineage` and `stability` exist if any row has a value. `time` is in days since the earliest claim, or null
+    in all rows. `stated` is null in rows without a confidence. `bad` has the columns line and problem. `clipped` is the
+    number of claims with a stated confidence of 0 or 1.
     """
 
     claims: pl.DataFrame
@@ -38,9 +38,9 @@ def read_claims(
 
     Required columns: `writer`, `object`, `value`. Optional columns: `time` (a date, a date and time with or without UTC
     offset, an ISO week such as 2008-W25, a number of days or, if all rows have one, a year); `stated_confidence` (0 to 1,
-    clipped to [0.001, 0.999]; empty: `default_confidence`); `lineage` (model or vendor of the writer); `stability`
-    (stable, volatile, ephemeral; empty: stable). Other columns are ignored. Bad rows raise `DataError`; with
-    `on_bad_rows="skip"` they are left out and listed.
+    clipped to [0.001, 0.999]; empty: `default_confidence`); `lineage` (model or vendor of the writer); `stability` (stable,
+    volatile, ephemeral; empty: stable). Other columns are ignored. Bad rows raise `DataError`; with `on_bad_rows="skip"`
+    they are omitted and listed.
     """
     where = "claims" if isinstance(path, pl.DataFrame) else str(path)
     frame = _texts(path, ("writer", "object", "value"), ("time", "stated_confidence", "lineage", "stability"))
@@ -80,8 +80,8 @@ def read_claims(
 def read_truth(path: str | Path | pl.DataFrame, *, epoch: float | None = None) -> pl.DataFrame:
     """Read a truth file (object, value, optionally valid_from), or a frame with the same columns.
 
-    Returns object, value, and asked: days since `epoch`, null if the truth is not dated. Raises `DataError` for bad rows,
-    for dates without dated claims, and for an object with two values and no dates.
+    Columns: object, value, and asked (days since `epoch`, or null if the truth is undated). Raises `DataError` for bad
+    rows, for dates if the claims are undated, and for an object that has two values but no dates.
     """
     where = "truth" if isinstance(path, pl.DataFrame) else str(path)
     frame = _texts(path, ("object", "value"), ("valid_from",))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class UserProcess:
     """User-written process. `run` is `module:function`; `name` is the writer of its claims (default: the function's name).
 
-    Code named in a scenario file runs only if `allowed` is set, which needs the consent of the user.
+    Code named in a scenario file runs only if `allowed` is set, which requires the user's consent.
     """
 
     run: str
