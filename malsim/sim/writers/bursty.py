@@ -1,9 +1,9 @@
 """Writer that stays silent for a long time and then makes many claims at once.
 
-gap before claim n: spacing within a burst; between bursts Exp with mean burst / rate − (burst − 1) · spacing
+gap before claim n: spacing within a burst; exponential between bursts, with mean burst / rate − (burst − 1) · spacing
 value = truth with probability accuracy, else another value; stated = accuracy
 
-The mean rate is that of the population.
+The mean rate of claims is the population's `rate`.
 """
 
 import numpy as np

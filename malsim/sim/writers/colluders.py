@@ -1,6 +1,6 @@
 """Ring of writers that all claim the same value and support each other's claims.
 
-value = one observation for the whole ring, right with probability accuracy
+value = one observation shared by the ring, right with probability accuracy
 stated = confidence; edges: supports, in both directions, to the latest claim of every other member
 """
 

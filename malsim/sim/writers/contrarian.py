@@ -1,6 +1,6 @@
 """Writer that contradicts the claim with the highest effective confidence and states a different value.
 
-value = another value than that of the most effective row shown about the fact; silent if none was shown
+value = any value except that of the most effective row shown about the fact; silent if no row was shown
 stated = confidence; edge: contradicts that row
 """
 

@@ -1,9 +1,9 @@
 """Writers that replay the claims of a file at the recorded times, identically in every replication.
 
-value, writer, time and stated confidence = those of the line of the file; without times, one claim every step days
+value, writer, time and stated confidence = those in the file's line; without times, one claim every step days
 
 The file is a claim file (CSV, Parquet or NDJSON; columns writer, object, value, and optionally time, stated_confidence).
-Its objects and values must be facts of the scenario and their values.
+Its objects must be facts of the scenario, and its values must be values of these facts.
 """
 
 from pathlib import Path

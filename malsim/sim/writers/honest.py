@@ -1,7 +1,7 @@
 """Writer that states what it observes, with its accuracy as its confidence.
 
 value = truth with probability accuracy, else another value, drawn uniformly
-stated = accuracy + noise · N(0, 1), within 0.01 and 1
+stated = accuracy + noise · N(0, 1), clipped to [0.01, 1]
 """
 
 from malsim.base.parameters import Param

@@ -1,7 +1,7 @@
 """Writer that reports what was true some time ago, and replaces its earlier claim.
 
 value(t) = truth(t − lag) with probability accuracy, else another value; stated = accuracy + noise · N(0, 1)
-edge: supersedes its own earlier claim about the fact, which adds a version
+edge: supersedes the writer's earlier claim about the fact, which adds a version
 """
 
 from malsim.base.parameters import Param

@@ -1,12 +1,12 @@
 """Untrusted source whose value other writers pass on under their own names.
 
-value = one observation of the origin (member 0), right with probability accuracy, the same for all members
+value = one observation by the origin (member 0), right with probability accuracy, the same for all members
 edges of the other members, by `way`:
 0 summary: derived_from the origin's latest claim
 1 tool echo: none, as if a tool had answered
 2 manufactured corroboration: supports, to the latest claim of every other member
 
-The belief in the value shows whether a law keeps authority with its origin.
+The belief in the value shows whether a law ties the authority of a value to its origin.
 Source of the ways: origin-bound authority, arXiv 2606.24322.
 """
 

@@ -1,9 +1,9 @@
 """Attacker that always states a false value, with high confidence.
 
-value = always another value than the truth; stated = confidence
+value = always a value other than the truth; stated = confidence
 edge to the most effective rival shown: supersedes with probability supersedes, else contradicts
 
-Name its targets with `facts = ["…"]`. With supersedes = 1 it replaces rivals instead of contradicting them.
+Set its targets with `facts = ["…"]`. With supersedes = 1 rivals are replaced instead of contradicted.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """Writer that grades its own claims, always favourably.
 
 claim n, where n mod (1 + grades) = 0: value = truth with probability accuracy; stated = confidence
-all other claims are grades: of kind ver, about no fact, in support of its own latest claim about the fact
+all other claims are grades: of kind ver, not about a fact, in support of the writer's latest claim about the fact
 
-A grade counts as an undisputed outcome, so that the share of wrong outcomes shrinks by 1 / (1 + grades).
+A grade counts as an undisputed outcome, so the share of wrong outcomes is multiplied by 1 / (1 + grades).
 """
 
 import numpy as np

@@ -3,7 +3,7 @@
 value = truth with probability accuracy at its first claim about the fact; silent about the fact afterwards
 stated = accuracy
 
-Without other writers nothing contradicts the claim: only its currency shows its age.
+Without other writers, nothing contradicts the claim, and only its currency shows its age.
 """
 
 from malsim.base.parameters import Param

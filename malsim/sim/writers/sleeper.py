@@ -1,7 +1,7 @@
 """Writer that is accurate until it has built up a track record, and is always wrong from then on.
 
-value = truth with probability accuracy for the first loyal claims; then always another value than the truth
-stated = accuracy before, confidence after
+value = truth with probability accuracy for the first loyal claims; then always a value other than the truth
+stated = accuracy before it turns, confidence afterwards
 """
 
 import numpy as np

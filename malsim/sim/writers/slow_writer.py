@@ -1,11 +1,11 @@
 """Writer that reads a value and, some time later, overwrites whatever value is current by then.
 
-turn 2n: reads the best ranked row about its fact and observes the fact; writes nothing
+turn 2n: reads the highest-ranked row about its fact and observes the fact; writes nothing
 turn 2n + 1, delay days later: value = the observed value, right with probability accuracy; stated = accuracy
-edge: supersedes the most effective row shown when it writes
+edge: supersedes the most effective row shown at the time of writing
 
-With if_seen = 0 it overwrites claims made in between: a lost update. With if_seen = 1 a write is refused if the best
-ranked row is no longer the one read, and the writer reads again. Name its fact with `facts = ["…"]`.
+With if_seen = 0 the writer overwrites claims made in between (a lost update). With if_seen = 1 a write is refused if the
+highest-ranked row is no longer the row that was read, and the writer reads again. Set its fact with `facts = ["…"]`.
 """
 
 import numpy as np

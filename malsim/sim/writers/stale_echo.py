@@ -1,9 +1,9 @@
 """Writer that repeats the best-ranked claim as if it were a new observation.
 
-value = that of the best ranked row shown about the fact, derived_from that row; silent if none was shown
+value = that of the highest-ranked row shown about the fact, derived_from that row; silent if no row was shown
 stated = confidence
 
-It never observes the world, so it renews the date of claims that may no longer be true.
+The writer never observes the world, so it renews the date of claims that may no longer be true.
 """
 
 from malsim.base.parameters import Param

@@ -1,9 +1,9 @@
 """Single source that writes under many names, all of which support the first name's claim.
 
-value = one observation of the source, right with probability accuracy, the same for every name
+value = one observation by the source, right with probability accuracy, the same for every name
 stated = confidence; every name makes one claim per fact, and all but the first support the first
 
-`count` is the number of names. With any number of names, the cell gains at most the support ceiling.
+`count` is the number of names. Whatever this number, the cell gains at most the support ceiling.
 """
 
 import numpy as np
