@@ -17,7 +17,7 @@ SAME = [
     "mux", "near.0", "source.0", "timedelay.0", "biquad", "multiclick", "ilowpass/low-gain", "ilowpass/wrap-around",
 ]  # fmt: skip
 CHECKED = ["limit3/sunny-day", "limit3/runaway", "limit3/lock-on-input-and-limits", "limit3/min-max-overshoot"]
-# upstream tests, each with a component that the test needs and for which malsim has no op
+# upstream tests that need a component without a malsim op, each with its component
 LACKING = {
     "limit3/constraints": "encoder", "threads.0": "threadtest", "counter-encoder.0": "encoder", "stepgen.0": "stepgen",
 }  # fmt: skip

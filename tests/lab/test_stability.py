@@ -81,7 +81,7 @@ def test_jacobian_equals_the_numerical_slope_at_the_fixed_point(case: tuple[Memo
     assert np.abs(result.loop.step(at) - at).max() <= result.residual <= 1e-6
     raw = result.loop.worth(*result.loop.masses(at))
     if ((raw < 1e-4) | (raw > 1 - 1e-4)).any():
-        return  # no derivative exists where the clamp to 0…1 begins
+        return  # the step has no derivative where clamping to 0…1 begins
     numeric = np.atleast_2d(approx_fprime(at, result.loop.step, 1e-7))
     np.testing.assert_allclose(result.loop.jacobian(at).toarray(), numeric, atol=1e-5)
     whole = (1 - rules.damping) * np.eye(len(at)) + rules.damping * result.loop.jacobian(at).toarray()

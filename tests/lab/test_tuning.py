@@ -136,7 +136,7 @@ class Noise:
 
 def test_random_objective_is_reported_as_flat() -> None:
     results = [ms.tune(Noise(seed), space=CEILINGS, budget=64) for seed in range(12)]
-    assert sum("flat" in result.reason for result in results) >= 10  # P(3 or more of 12 pass by chance at 4 %) < 0.02
+    assert sum("flat" in result.reason for result in results) >= 10  # P(3 or more of 12 not flat, at 4 % each) < 0.02
     assert sum(result.recommended for result in results) <= 1
 
 

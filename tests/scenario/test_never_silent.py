@@ -152,7 +152,7 @@ def test_refused_and_capped_claims_are_reported(record: str, tmp_path: Path, cap
     assert main(["run", str(path), "-o", out, "--no-plots", "--strict"]) == 1
 
 
-def test_run_without_refused_claims_reports_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_without_rejected_claims_reports_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "s.toml"
     path.write_text(HEAD, encoding="utf-8")
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--no-plots", "--strict"]) == 0
