@@ -1,4 +1,4 @@
-"""Tests that 95 % intervals cover the time constants of simulated runs. They take minutes and are off by default.
+"""Tests that 95 % intervals cover the time constants of simulated runs. The tests take minutes and are off by default.
 
 `pytest tests/bench/test_decay.py -n 0 -s` prints the table.
 """

@@ -1,4 +1,4 @@
-"""Test that ten planted violations are found in fewer runs than by random search. It takes minutes; off by default."""
+"""Test that ten planted violations are found in fewer runs than by random search. It takes minutes and is off by default."""
 
 from __future__ import annotations
 

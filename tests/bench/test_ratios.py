@@ -1,4 +1,4 @@
-"""Test that every speed ratio stays within its limit. It is off by default: `pytest tests/bench -n 0`."""
+"""Test that every speed ratio stays within its limit. Off by default; run it with `pytest tests/bench -n 0`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Process that starts a writer of a store for each line "NAME WAIT DEEDS PATH" on its standard input.
+"""Process that reads lines "NAME WAIT DEEDS PATH" and for each line forks a process that makes DEEDS writes to a store.
 
 It forks after the imports and before any thread runs, so a writer starts quickly. It prints "NAME is PID" at the start of a
 writer, "NAME N" when its Nth write has returned, "NAME busy" for each refused write, and "NAME ended" at its end.

@@ -169,7 +169,7 @@ def whole(path: Path) -> Store:
     return store
 
 
-def test_store_killed_fifty_times_keeps_every_commit(tmp_path: Path, writers: Writers) -> None:
+def test_fifty_killed_writers_lose_no_commit(tmp_path: Path, writers: Writers) -> None:
     delays, done = random.Random(7), dict[Path, int]()  # noqa: S311  # not secrets
     for kill in range(KILLS):
         is_new = kill % 3 == 2  # every third writer is killed while or soon after it creates a new store

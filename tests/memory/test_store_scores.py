@@ -1,4 +1,4 @@
-"""Tests that scores stored by column equal the scores in memory, now and on every past day."""
+"""Tests that scores stored as columns equal the scores in memory, now and on every past day."""
 
 from __future__ import annotations
 

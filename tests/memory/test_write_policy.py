@@ -56,7 +56,7 @@ def test_drawn_claims_pass_the_same_checks(rules: Rules) -> None:
     assert not any("claims" in text.split() for text in texts) or rules.banned == ""
 
 
-def test_only_verifiers_externally_verify_cells_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_verifiers_externally_verify_other_writers_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     memory = admit(Memory.empty(), [CLAIM]).memory
     with pytest.raises(UsageError, match="may not verify") as error:
         update(memory, "obs_0001", now=1.0, writer="bob", verification="external")

@@ -38,7 +38,7 @@ def test_shipped_blocks_link_and_have_a_description(path: Path) -> None:
     assert block.statements[0].comment.startswith(f"# {path.stem}:")
     net = link(parse(f"addf {path.stem} tick"))
     functions = link(block).threads[0].functions
-    providers = [name for name in functions if "." in name]  # functions of signals whose derived values the block reads
+    providers = [name for name in functions if "." in name]  # functions of standing signals that the block reads
     prefixed = [f"{path.stem}.{name}" for name in functions if "." not in name]
     assert net.threads[0].functions == (*providers, *prefixed)
     late = [note for note in lint(block) if "late" in note.problem]

@@ -1,4 +1,4 @@
-"""Tests that a program cell which would run nothing is refused with a valid example."""
+"""Tests that a program cell which would run nothing is refused, and that the refusal shows a valid example."""
 
 from __future__ import annotations
 

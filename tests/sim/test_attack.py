@@ -98,7 +98,7 @@ FRESH = 91
 
 
 def told_right(law: str) -> dict[str, float]:
-    """Return the share of right answers after day 20, keyed by the route on which the false claim is passed on."""
+    """Return the share of right answers after day 20, keyed by how the false claim spreads, such as `alone` or `echo`."""
     made = read(LAUNDERING).replace(law=law, seed=FRESH, replications=6)
     late = bench.run(made).signals.filter((pl.col("t") > 20.0) & (pl.col("signal") == "right"))
     by = late.group_by(pl.col("row").str.split("-").list.first()).agg(pl.col("value").mean())

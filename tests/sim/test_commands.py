@@ -148,7 +148,7 @@ def test_rerun_without_a_valid_manifest_is_refused(made: Path, tmp_path: Path, c
     assert remaking.rerun(made / "manifest.json").same
 
 
-def test_single_replication_has_no_interval(world: Path) -> None:
+def test_metrics_have_intervals_except_for_one_replication(world: Path) -> None:
     run = ms.run(world)
     figures = run.metrics()
     assert set(figures["metric"]) <= METRICS.keys()
@@ -186,7 +186,7 @@ def test_single_replication_can_be_rerun_in_full(world: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
-def test_run_method_without_accepts_only_replication_numbers(given: Any) -> None:
+def test_without_method_accepts_only_replication_numbers(given: Any) -> None:
     run = ms.run("scenarios/mutual_dispute.toml", days=3)
     with pytest.raises(UsageError, match="not a mapping from replication numbers"):
         run.without(given)

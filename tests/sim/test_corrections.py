@@ -39,7 +39,7 @@ def governed(**changes: Any) -> dict[str, Any]:
 
 
 def story(answers: str, *, do: Any = "correct", truth: str = "") -> dict[str, float]:
-    """Return the scores of daily answers: A, B, b (B, with A still stored) or - (none). A is retracted on day 1."""
+    """Return the scores of daily answers: A, B, b (B, with A still stored) or - (none). A is retracted on day 0.5."""
     scores = CorrectionScores(2, 1, 1)
     item = np.zeros(1, dtype=np.int64)
     for day, answer in enumerate(answers):

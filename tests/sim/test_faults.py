@@ -113,7 +113,7 @@ def test_late_claim_reaches_the_gate_one_turn_later() -> None:
     assert created.len() + run.unseen == events(run, "delayed").height
 
 
-def test_bad_command_fault_yields_wrong_value_with_own_edges(posted: Posted) -> None:
+def test_faulty_command_yields_a_wrong_value_and_edges_to_match(posted: Posted) -> None:
     bad = ClaimFault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
     value = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
     assert value.filter(pl.col("t") < 12 * DAY)["true"].all()

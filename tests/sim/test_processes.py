@@ -38,7 +38,7 @@ PEOPLE = '[reader]\n[reviewers]\ncount = 1\neach = "30h"\n'
 
 
 def written(*behaviours: str, besides: str = "") -> Scenario:
-    """Return a scenario with the named behaviours, in which each writer makes several claims per turn."""
+    """Return a scenario in which three writers of each named behaviour make 1.5 claims a day each, on average."""
     text = "".join(f'[[writers]]\nbehaviour = "{name}"\ncount = 3\nrate = 1.5\n' for name in behaviours)
     return parse(WORLD + text + besides)
 

@@ -1,4 +1,4 @@
-"""Tests of replays of claim files: disputes follow the claims, bad rows are named, and scores match their definitions."""
+"""Tests of replays of claim files: disputes match a plain reference, bad rows are named, scores match their definitions."""
 
 from __future__ import annotations
 

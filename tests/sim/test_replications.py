@@ -1,4 +1,4 @@
-"""Tests that a replication has bit-for-bit the same results alone and in a batch."""
+"""Tests that a replication yields bit-for-bit identical results alone and in a batch."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TURNS = 8
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_replication_of_a_batch_equals_the_same_one_run_alone(
+def test_replication_in_a_batch_equals_the_same_run_alone(
     drawn: SearchStrategy[Scenario], replication_hashes: Hashes, data: DataObject
 ) -> None:
     scenario = data.draw(drawn)

@@ -54,7 +54,7 @@ def run_under(**settings_: Any) -> Run:
 
 
 def turns(run: Run) -> pl.DataFrame:
-    """Return one row per turn: marked lines, words, opened marked lines, and the number of events of each kind."""
+    """Return one row per turn that counts lines, words, marked lines, opened marked lines, and events of each kind."""
     pushed = run.events.filter(pl.col("kind") == "pushed")
     numbers = pushed["detail"].str.extract_all(r"\d+").list.to_struct(fields=["lines", "words", "marked"]).struct.unnest()
     frame = pl.concat([pushed.select("rep", "t"), numbers.cast(pl.Int64)], how="horizontal")
@@ -176,7 +176,7 @@ def test_forgetful_reader_writes_only_when_blocked() -> None:
 
 
 def test_obedient_reader_verifies_and_stubborn_does_not() -> None:
-    # their cells dispute each other, so every line is marked
+    # the writers' cells dispute each other, so every line is marked
     at_odds = Population(behaviour="overconfident", count=3, rate=0.5, mutual=True, verification="checked")
     made = scenario(None, writers=(at_odds,))
     obedient, stubborn = (

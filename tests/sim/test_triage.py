@@ -43,7 +43,7 @@ def verdicts(run: Run) -> pl.DataFrame:
 
 
 @given(SHARES, st.floats(0.0, 1.0))
-def test_value_of_a_review_is_between_zero_and_the_doubt(weights: list[float], accuracy: float) -> None:
+def test_review_is_worth_at_most_the_probability_of_error(weights: list[float], accuracy: float) -> None:
     shares = np.array(weights) / sum(weights)
     worth = float(value_of_look(shares, accuracy))
     doubt = 1.0 - shares.max()

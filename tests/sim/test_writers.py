@@ -132,7 +132,7 @@ def test_renumbering_cells_does_not_change_drafts(name: str, context: ClaimConte
 
 
 def crowded(**changes: Any) -> Scenario:
-    """Return a scenario with every behaviour; writers do not read unless `reads` is set."""
+    """Return a scenario with every behaviour; writers read nothing unless `reads=True` is passed."""
     writers = []
     for name in behaviours():
         given_ = {"path": "claims/lines.csv"} if name == "from_file" else {}

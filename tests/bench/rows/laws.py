@@ -1,4 +1,4 @@
-"""Benchmark of the laws: ten times the claims, a year of a thousand replications, and `records` relative to plain sums."""
+"""Benchmark of the laws: growth with the number of claims, a price, `records` over bincounts, and a year of each law."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["rows"]
 
 CELLS, EDGES = 1_000_000, 1_000_000
-VALUE = 12  # bytes per changed score: 4 for the cell, 8 for the number
+VALUE = 12  # bytes per changed score: 4 for the cell's row number, 8 for the score
 
 
 def rows() -> Iterator[Ratio]:

@@ -1,4 +1,4 @@
-"""Benchmark of the netlist: twenty ops relative to plain frames, many rows relative to one, and long texts to short ones."""
+"""Benchmark of the netlist: twenty ops, many rows relative to one, all standing signals, and long texts to short ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage of the interval that `records` gives for a writer's accuracy, with known accuracies and hidden truths."""
+"""Coverage of the interval that `records` reports for a writer's accuracy, on simulated writers of known accuracy."""
 
 from __future__ import annotations
 

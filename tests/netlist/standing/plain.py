@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TAU = {"stable": 3650.0, "volatile": 30.0, "ephemeral": 7.0}
 WORK = dict.fromkeys(("impact", "dependency", "reversibility", "cost"), 0.5) | {"novelty": 0.3}
 WORK |= dict.fromkeys(("mitigation", "demand", "done"), 0)
-STEPS = 6  # maximum number of versions to follow back
+STEPS = 6  # maximum number of links to follow in a chain of versions or sources
 
 
 @dataclass(eq=False)
@@ -74,7 +74,7 @@ class World:
         return self._out.get((row, relation), set())
 
     def along(self, row: int, relation: str) -> set[int]:
-        """Return the active cells that a relation leads to; `~` reverses the direction, and `*` matches every relation."""
+        """Return the active cells reached by a cell's edges of a relation. `~` reverses the edges; `*` is any relation."""
         return {other for other in self.all_along(row, relation) if self.lives(other)}
 
     @cached_property
@@ -95,7 +95,7 @@ class World:
         return True
 
     def behind(self, row: int, steps: int = STEPS) -> tuple[int, float]:
-        """Return the number of earlier versions of a cell, and the lowest currency among all its versions."""
+        """Return the depth of a cell's version history, limited to `steps`, and the lowest currency in it."""
         parts = [self.behind(old, steps - 1) for old in self.rows if steps and self.cells[old]["successor"] == row]
         depth = max((1 + part[0] for part in parts), default=0)
         return depth, min([self.cells[row]["currency"], *(part[1] for part in parts)])
@@ -110,7 +110,7 @@ class World:
 
     @cached_property
     def signs(self) -> dict[int, tuple[int, int]]:
-        """Return per cell its number of edges to shared targets, and how many oppose the sum of the target's other edges."""
+        """Map each cell to its number of edges to targets with three or more edges, and how many oppose the other edges."""
         weighted = [edge for edge in self.edges if edge["weight"] and {edge["source"], edge["target"]} <= set(self.active)]
         counts = dict.fromkeys(self.rows, (0, 0))
         for edge in weighted:
@@ -184,7 +184,7 @@ class Signals:
     def earlier(self) -> list[Signals]:
         return [Signals(self.worlds[: stop + 1]) for stop in range(len(self.worlds))]
 
-    # Signals of evidence.
+    # Evidence signals
 
     def contradiction_load(self, row: int) -> tuple[float, bool]:
         against, for_ = (smoothed(self.field(name, row), 0.3) for name in ("challenge_mass", "support_mass"))
@@ -215,7 +215,7 @@ class Signals:
         value = 0.0 if self.world.along(row, "~contradicts") else fresh
         return value, self.world.lives(row) and cell["verification"] != "unverified" and value < 0.25
 
-    # Signals of structure.
+    # Structure signals
 
     def isolation_vs_anchor(self, row: int) -> tuple[float, bool]:
         cell = self.world.cells[row]
@@ -251,7 +251,7 @@ class Signals:
         value = slope(self.series(lambda world, at: len(world.near[at]), row, last=5))
         return value, bool(self.world.near[row]) and -value > 0.15
 
-    # Signals of currency.
+    # Currency signals
 
     def supersession_depth(self, row: int) -> tuple[float, bool]:
         depth, worst = self.world.behind(row)

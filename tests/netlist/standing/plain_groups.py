@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 class AllSignals(Signals):
     def since(self, value: Callable[[World], float], begins: Callable[[World], bool]) -> list[float]:
-        """Return `value(world)` for each day on which the signal's row exists."""
+        """Return `value(world)` for each day on which `begins(world)` is true."""
         return [value(world) for world in self.worlds if begins(world)]
 
-    # Signals of salience.
+    # Salience signals
 
     def demand_acceleration(self, row: int) -> tuple[float, bool]:
         value = acceleration(self.field("salience", row, last=16))
@@ -28,7 +28,7 @@ class AllSignals(Signals):
         ))  # fmt: skip
         return value, len(self.world.along(row, "~*")) > 3 and value > 0.3
 
-    # Signals of tasks.
+    # Task signals
 
     def ready_gate(self, row: int) -> tuple[float, bool]:
         def ready(world: World, at: int) -> float:
@@ -76,10 +76,10 @@ class AllSignals(Signals):
         value = self.world.open_task(row) * worth * (0.5 + depends) * (0.5 + undone / 2) / max(0.05, cost)
         return value, value > 1
 
-    # Signals of topics.
+    # Topic signals
 
     def supply_demand_gap(self, topic: str) -> tuple[float, bool]:
-        """Return the gap, and True while the gap fires: from three calls above 0.4 until three calls below."""
+        """Return demand minus supply, and whether the gap exceeds 0.4, debounced by an up-down counter with three steps."""
         gaps: list[float] = []
         demands: list[float] = []
         for world in self.worlds:
@@ -101,10 +101,10 @@ class AllSignals(Signals):
         value = share(max(salience), sum(salience)) if len(salience) > 2 else 0.0
         return value, value > 0.6
 
-    # Signals of writers.
+    # Writer signals
 
     def error(self, writer: str) -> list[float]:
-        """Return a writer's mean of effective minus stated confidence, at each tick since the writer's first claim."""
+        """Return the mean of effective minus stated confidence over a writer's cells, per day since its first claim."""
 
         def mean(world: World) -> float:
             cells = [world.cells[item] for item in world.of_writer(writer)]
@@ -142,7 +142,7 @@ class AllSignals(Signals):
         value = share(sum(item * item for item in work), sum(work) ** 2)
         return value, sum(map(len, cells_by_topic.values())) >= 5 and value > 0.7
 
-    # Signals of the run, and signals computed from other signals.
+    # Run signals, and signals computed from other signals
 
     def query_coherence(self, _: None) -> tuple[float, bool]:
         world = self.world

@@ -33,7 +33,7 @@ Events = dict[int, list["str | Edit"]]
 
 
 def cell(handle: str, *edges: str, conf: float = 0.7, line: str = "", **props: Any) -> str:
-    r"""Return a cell's text with edges such as `supports> bel_0001(.6)`.
+    r"""Return the netlist text of a cell with the given edges, such as `supports> bel_0001(.6)`.
 
     >>> cell("obs_0001", "supports> bel_0001(.6)", writer="ann")
     'obs_0001 "obs 0001" conf(0.7) supports> bel_0001(.6)\n  prop writer ann\n'
@@ -51,7 +51,7 @@ def merged(*streams: Mapping[int, Sequence[str | Edit]]) -> Events:
 
 
 def play(streams: Sequence[Events], days: int) -> Iterator[tuple[int, Memory]]:
-    """Yield each day with the memory after that day's tick; each stream plays in its own replication."""
+    """Yield each day with the memory after that day's tick; each stream runs in its own replication."""
     memory = Memory.empty()
     for day in range(days):
         for rep, events in enumerate(streams):
@@ -79,7 +79,7 @@ def _edit(memory: Memory, edit: Edit, rep: int) -> Memory:
 
 
 def ordinary(seed: int, days: int) -> Events:
-    """Return ordinary work: about two claims a day that relate to other writers' claims; one in twelve contradicts."""
+    """Draw ordinary work: about two claims a day that support another writer's claim or, one in twelve, contradict it."""
     draw = np.random.default_rng(seed)
     stream: Events = {}
     cells: list[tuple[str, int]] = []
