@@ -23,7 +23,7 @@ SECONDS = 30
 def configuration(agent: str, folder: Path, store: str, writer: str) -> dict[Path, str]:
     """Return the text of each file to write in a project's folder. Existing entries of a file are kept.
 
-    Raises `UsageError` for an existing file that cannot be read, or has a server of that name.
+    Raises `UsageError` if an existing file cannot be read or already has a server of that name.
     """
     return (_claude_code if agent == "claude-code" else _codex)(folder, store, writer)
 

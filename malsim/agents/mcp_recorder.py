@@ -35,7 +35,7 @@ class TrafficLog:
     """Log of the tool calls between a client and a memory server.
 
     A call is written when its answer arrives; days count from the first line of the file. With `hashes`, texts are replaced
-    by their hashes. An existing file is continued.
+    by their hashes. An existing file is appended to.
     """
 
     def __init__(
@@ -155,8 +155,8 @@ def _resumed(path: Path, *, hashes: bool) -> tuple[datetime | None, float, dict[
 def record(command: Sequence[str], log: TrafficLog, *, client: BinaryIO, answers: BinaryIO) -> int:
     """Run a server between `client` and `answers`, log the client's calls, and return the server's exit code.
 
-    The server inherits stderr. It ends when the client closes, and the recorder ends with the server. A log that cannot be
-    written is reported once on stderr, and messages are still passed on. Raises `OSError` if the command cannot start.
+    The server inherits stderr. It ends when the client does, and the recorder ends with the server. A log that cannot be
+    written is reported once on stderr, while messages are still passed on. Raises `OSError` if the command cannot start.
     """
     with any_addresses():
         server = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603

@@ -77,8 +77,8 @@ def memory_server(
 ) -> MCPServer[None]:
     """Return a server for one store. `open_service` is called once, on the thread that makes all calls.
 
-    `tick_seconds` is the time between two ticks, None for a store that hooks tick. With `inputs` the client may set the
-    inputs of the store's wires.
+    `tick_seconds` is the time between two ticks (None: hooks tick the store). With `inputs`, the client may set the inputs
+    of the store's wires.
     """
     thread = ServiceThread(open_service)
 
@@ -157,7 +157,7 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
 
         An edge is, for example, {"relation": "contradicts", "target": "obs_a1b2"}; relations: supports, contradicts,
         depends_on, derived_from, supersedes. Kinds: dec obs bel tsk obj rsk ref ver hyp prg. `object` and `value` (a number
-        or a word): the subject, and what you claim about it. `verification`: checked or tested, if you did so. `stability`:
+        or a text): the subject, and what you claim about it. `verification`: checked or tested, if you did so. `stability`:
         stable, volatile or ephemeral. `if_seen`: the version, as push and expand print it, of the superseded cell or of the
         object; if a newer version exists, nothing is written. Returns the gate's verdict and its reasons.
         """
@@ -174,8 +174,8 @@ def _add_writes(server: MCPServer[None], thread: ServiceThread) -> None:
     ) -> str:  # fmt: skip
         """Correct a cell: `title` is the right statement, and `value` the right value of the cell's object.
 
-        `if_seen` is the version that you read, as push and expand print it; if a newer version exists, nothing is written. A
-        person may omit `title` if nobody knows what is right. Returns the verdict, and the cells that fell with the old one.
+        `if_seen` is the version that you read, as push and expand print it; if a newer version exists, nothing is written.
+        A person may omit `title` if nobody knows what is right. Returns the verdict and all retracted cells.
         """
         given = (("body", body), ("value", value), ("if_seen", if_seen))
         fields: dict[str, Any] = {name: field for name, field in given if field not in ("", None)}

@@ -40,10 +40,10 @@ DAY_SECONDS = 86_400.0
 class MemoryService:
     """Interface through which one writer uses a store. Each call is a transaction, subject to the gate, screen and locks.
 
-    The store at `path` is created if it does not exist; an empty store begins with the ten cells. `writer` makes all claims,
-    and sees the cells of `scope` and those shared with it. `clock` returns the current day; by default it is the wall clock,
-    from the date of the store's day 0. A `person` may verify, correct and erase what anybody wrote. An agent may not be
-    called `human`.
+    The store at `path` is created if it does not exist; an empty store starts with the ten cells. `writer` makes all
+    claims, and sees the cells of `scope` and cells shared with it. `clock` returns the current day (default: the wall
+    clock, counted from the date of the store's day 0). A `person` may verify, correct and erase all claims. An agent may
+    not be named `human`.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class MemoryService:
         self.tick()
         fixed = {row["handle"]: row["body"] for row in ten_cells().iter_rows(named=True)}
         parts = [
-            f"This memory holds {self.store.height} cells. No claim is taken at face value: each line shows its worth now.",
+            f"This memory holds {self.store.height} cells. No claim is taken at face value: lines show current scores.",
             fixed[MAP], fixed[EXPECTATIONS], fenced(self.pushed(limit=DIGEST)),
         ]  # fmt: skip
         return "\n\n".join(part for part in parts if part)
@@ -99,7 +99,7 @@ class MemoryService:
     def claim(self, title: str, confidence: float, *, if_seen: int | None = None, **fields: Any) -> dict[str, Any]:
         """Make a claim with additional `fields` (columns of claims). Return the gate's verdict, a row of `schema.VERDICTS`.
 
-        Raises `UsageError` for an externally verified claim of a writer that is not among the verifiers.
+        Raises `UsageError` if the claim is verified externally but the writer is not among the verifiers.
         """
         from malsim.netlist.programs import checked
 
@@ -119,9 +119,9 @@ class MemoryService:
     ) -> dict[str, Any]:
         """Retract a cell and claim what is right. Return the verdict, in which `fell` lists the cells retracted with it.
 
-        A person may give no title if nobody knows what is right. For a person, and under rules that reject corrected values,
-        the old value was wrong all along, and cells derived from it fall. For an agent without the right to correct the
-        cell, or under other rules, the world has changed: the new claim supersedes the cell.
+        A person may omit the title if nobody knows what is right. For a person, and under rules that reject corrected
+        values, the old value counts as always wrong, and cells derived from it are retracted. For an agent without the
+        right to correct the cell, or under other rules, the world counts as changed: the new claim supersedes the cell.
         """
         if self.person or self.rules.corrections == "reject":
             with suppress(*() if self.person else (NotTheirsError,)):
@@ -159,7 +159,7 @@ class MemoryService:
     def forget(self, cell: str) -> str:
         """Erase a cell's value from every cell, and everything derived from it.
 
-        Return a sentence with the number of cells.
+        Return a sentence with the number of erased cells.
         """
         before, now = _erased(self.store.recorded), self.now()
         after = self.store.forget_cell(_bounded(cell, "cell"), by=self.writer, now=now, rep=self.rep, rules=self.rules)
@@ -217,7 +217,7 @@ class MemoryService:
 def wall_clock(store: Store, seconds: Callable[[], float] = time.time) -> Callable[[], float]:
     """Return a function that computes a store's current day from the wall clock, but never a day before the last write.
 
-    A store without a date of day 0 gets one, such that its last write was today. `seconds` returns seconds since 1970.
+    A store without a date for day 0 gets one that makes today the day of its last write. `seconds` is the Unix time.
     """
     start = store.start
     if start is None:

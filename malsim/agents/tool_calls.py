@@ -1,7 +1,7 @@
 """Classification of an agent's calls to a memory's tools as writes, reads or deletions of objects.
 
-The tools of MCP's reference memory are known. For any other tool, the first verb in its name gives the kind of the call, and
-the names of its arguments give the object.
+The tools of MCP's reference memory are built in. For any other tool, the first verb in the tool's name determines the kind
+of call, and the argument names determine the object.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CONFIDENCES = ("confidence", "certainty", "score", "importance")
 class CallEvent:
     """Event in a call to a memory's tool.
 
-    `kind` is write, read, delete or another word, and `query` is the query of a read.
+    `kind` is write, read, delete or, if unknown, the tool's name. `query` is the query text of a read.
     """
 
     kind: str

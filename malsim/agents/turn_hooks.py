@@ -26,7 +26,7 @@ PROJECT_MARKS = (".git", ".claude", ".codex")
 class HookTurn:
     """Turn of a session: the day of its push, the handles that must be opened, and the number of refusals so far.
 
-    `day` is None before the first push. `reads` counts the pushes of the session that contained each cell.
+    `day` is None before the first push. `reads` has, for each cell, the number of the session's pushes that contained it.
     """
 
     day: float | None = None
@@ -38,8 +38,8 @@ class HookTurn:
 def find_store(store: Path, project: str | None) -> Path:
     """Return the path of a store: in the project's folder if known, otherwise in the nearest parent folder that has it.
 
-    An agent changes folders while it works, and its hooks must not create an empty store in each. Folders above the project
-    are not searched.
+    An agent changes folders while it works, and its hooks must not create an empty store in each folder. Folders above the
+    project's folder are not searched.
     """
     if project:
         return Path(project) / store
@@ -119,7 +119,7 @@ def answer(event: str, message: Mapping[str, Any], service: MemoryService, turn:
 def _prompt(message: Mapping[str, Any], service: MemoryService, turn: HookTurn, rules: TurnRules) -> Answer:
     """Push the lines that are relevant to the prompt, and start a new turn in which the marked cells must be opened.
 
-    When a session gets a cell for the fifth time, suggest once that an op could watch it.
+    When a cell is pushed to a session for the fifth time, suggest once that an op could watch the cell.
     """
     day, objective = service.now(), str(message.get("prompt", ""))[:10_000]
     push = service.push(objective, budget=rules.budget)

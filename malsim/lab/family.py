@@ -34,7 +34,7 @@ FIRST_CLAIMS = "the most contested objects' first claims"
 class RunFamily:
     """Runs of a scenario, claims file or store under several values of one setting, in the order of the values.
 
-    `runs` has a `malsim.Run` per value of a scenario or store, or a `Replay` of a claims file; `default` is the
+    `runs` has one run per value: a `malsim.Run` for a scenario or store, a `Replay` for a claims file. `default` is the
     subject's own value.
     """
 
@@ -133,7 +133,7 @@ def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Seq
     Raises
     ------
     UsageError
-        For no value, an unknown setting, or a value beyond its bounds, before anything is run.
+        Before anything is run, if there is no value, the setting is unknown, or a value is out of bounds.
 
     >>> made = family("scenarios/mutual_dispute.toml", "rules.challenge_ceiling", [0.3, 0.6], days=5)
     >>> len(made), made.default

@@ -233,6 +233,5 @@ def find_duty(name: str) -> Duty:
     """Return the duty cell with the given name. Raise `UsageError` with similar names if there is none."""
     cells = every_duty()
     if name not in cells:
-        hint = nearest(name, cells, f"choose one of {', '.join(cells)}")
-        raise UsageError("no such cell", where="duties", given=name, hint=hint)
+        raise UsageError("no such cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))
     return cells[name]

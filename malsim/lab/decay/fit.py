@@ -24,7 +24,7 @@ FIT = {
 }  # fmt: skip
 FEWEST = 10  # minimum number of claims in a group that is fitted
 NEVER = "the log is consistent with no change: the time constant has only a lower bound"
-NOTHING = "the log cannot tell how fast truth changes: any time constant fits"
+NOTHING = "the log does not determine how fast truth changes: any time constant fits"
 
 
 @overload
@@ -38,15 +38,15 @@ def fit_decay(log: pl.DataFrame, *, by: str, floor: float | None = None) -> Deca
 def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None = None) -> Decay | DecayGroups:
     """Fit an exponential survival law to the lifetimes of claims by maximum likelihood.
 
-    S(t) = f + (1 − f) e^(−t/τ), with a floor f. A lifetime that ended between the ages a and b contributes S(a) − S(b), one
-    still true at a contributes S(a), and one first seen at the age e is divided by S(e).
+    The law is S(t) = f + (1 − f) e^(−t/τ), with a floor f. The likelihood of a lifetime that ended between ages a and b is
+    S(a) − S(b), that of a claim still true at age a is S(a), both divided by S(e) if first seen at age e.
 
-    From a log of `histories`, which has writer, value and time of each claim, τ and the share of wrong claims are estimated
-    together (hidden Markov likelihood; f is 0 unless given), and also the rate of reports.
+    A log returned by `histories` has the time and value of each claim. From it, τ and the share of wrong claims are
+    estimated together (hidden Markov likelihood; f is 0 unless given), as is the rate of reports.
 
     If the exponential law is rejected at 3 % (`goodness`), its constants are NaN, and the mean of a law that fits better is
-    reported. If claims do not reject it, the interval of τ contains the means under all spreads of lifetimes that the claims
-    do not reject. With a `floor` the law is taken as known, and nothing is tested.
+    reported. Otherwise, for a log returned by `histories`, the interval of τ also covers the mean lifetimes under all other
+    laws that the claims do not reject. With a given `floor`, the law is assumed and not tested.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None =
         sighting; null: unknown, the row is left out). Or `duration` (days) and `ended` (false: still true when last seen).
         `histories(run)` returns such a log.
     by
-        Column by which to group: `stability` (the class), `topic` (the tags of the claim that began the stretch),
-        `namespace` (the part of the object's name before its first `/`, `:` or `.`), or another column of the log. The
-        result has a fit per group; groups of fewer than ten claims are left out.
+        Column to group by: `stability` (the class), `topic` (the tags of the claim that started the stretch), `namespace`
+        (the part of the object's name before its first `/`, `:` or `.`), or another column of the log. Groups of fewer than
+        ten claims are left out.
     floor
         Fixed floor of the law (`Rules.currency_floor`); stretches are then treated as lifetimes. With a floor of 0 and ends
         known to the day, 1/τ is events / exposure.
@@ -65,7 +65,7 @@ def fit_decay(log: pl.DataFrame, *, by: str | None = None, floor: float | None =
     Raises
     ------
     DataError
-        For missing columns, NaN or values that are not days; for `duration` and `ended` with fewer than ten rows or no end.
+        For missing columns, NaN, values that are not days, or `duration` and `ended` with fewer than ten rows or no end.
     UsageError
         For a floor out of bounds or an unknown group.
     """

@@ -34,8 +34,8 @@ HALF_LOG_TWO_PI = 0.9189385332046727
 class Goodness:
     """Goodness of fit of the exponential law: the p-value `p` (NaN if untested), and the law that fits better.
 
-    `law` is weibull, lognormal or renewal; `shape` is its k, its σ or its coefficient of variation; `mean` is its mean in
-    days with a 95 % interval.
+    `law` is weibull, lognormal or renewal; `shape` is its k, σ or coefficient of variation, respectively; `mean` is its
+    mean in days with a 95 % interval.
     """
 
     p: float
@@ -87,9 +87,9 @@ _BY_MEAN = [
 def of_lifetimes(log: Log) -> Goodness:
     """Test lifetimes against an exponential law with a floor, unless there are fewer than five distinct ends.
 
-    The alternatives are a Weibull with a floor, tested by the likelihood ratio (χ², one degree of freedom), and a lognormal.
-    Since the lognormal does not contain the exponential, its p is bounded by about e^(1 − gain in log-likelihood). The
-    result is twice the smaller p.
+    The alternatives are a Weibull with a floor, tested by the likelihood ratio (χ², one degree of freedom), and a
+    lognormal. The exponential is not a special case of the lognormal, whose p-value is therefore approximated by e^(1 −
+    gain in log-likelihood). The result is twice the smaller p-value.
 
     Examples
     --------
@@ -120,9 +120,9 @@ def of_lifetimes(log: Log) -> Goodness:
 def of_claims(chain: Chain, rates: Rates) -> Goodness:
     """Test the exponential law on possibly wrong claims by a likelihood ratio against laws with a spread c other than 1.
 
-    The interval of the mean is the union over all spreads that the claims do not reject. For each spread it is the most
-    likely mean, widened on the logarithmic scale by c^0.7 times the distance from τ to the ends of its interval, because n
-    lifetimes determine their mean to √(c / n), or less precisely if the tail is long. An unbounded τ is not tested.
+    The interval of the mean is the union of the intervals for all spreads that the claims do not reject. For one spread, it
+    is the most likely mean with the interval of τ widened by c^0.7 (in logarithms), since the mean of n lifetimes is known
+    to √(c / n), or less precisely if the tail is long. An unbounded τ is not tested.
     """
     tau, low, high = rates.tau
     if not 0.0 < low < tau < high < np.inf:

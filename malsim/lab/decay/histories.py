@@ -28,12 +28,12 @@ _OBJECT = ["rep", "object"]
 def histories(source: Any, *, ended_by: str = "anyone", until: float | None = None) -> pl.DataFrame:
     """Return a log for `fit_decay` with one row per stretch: a period during which the claims about an object agree.
 
-    A stretch ends with the next claim of another value about the object; restatements do not end it. Columns: rep, object,
-    cell (of the first claim), stability, topics, value (as claimed), start (day of the first claim), after (days from there
-    to the last claim), before (days to the claim that ended the stretch; null: still true when last seen), entered (age at
-    the first sighting: 0, or null for an object's first stretch, whose age is unknown), restated (days between claims),
-    until (day on which the log was closed), ended_by. The change lies between `after` and `before`. Changes that nobody
-    reported are not in the log.
+    A stretch ends with the next claim of another value about the object; restatements of the same value do not end it.
+    Columns: rep, object, cell (of the first claim), stability, topics, value (as claimed), start (day of the first claim),
+    after (days from start to the last claim), before (days from start to the claim that ended the stretch; null: still true
+    when last seen), entered (age at the first sighting: 0, or null for an object's first stretch, whose age is unknown),
+    restated (days between claims), until (day on which the log was closed), ended_by. The truth changed between `after` and
+    `before`. Changes that nobody reported are not in the log.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ def histories(source: Any, *, ended_by: str = "anyone", until: float | None = No
         A run, a replay, a store or its path, or a memory. Runs and stores also record the claims that the gate
         deduplicated; a memory alone does not.
     ended_by
-        Claims that can end a stretch. anyone: all claims; other_writer: claims of a writer other than the one who began it;
-        verified: claims that are not `unverified`; superseded, contradicted, either: claims that superseded an earlier
-        claim, or contradict a claim of another writer. Claims of another value that cannot end the stretch are left out.
+        Claims that can end a stretch. anyone: all claims; other_writer: claims by a writer other than the one who started
+        the stretch; verified: claims that are not `unverified`; superseded, contradicted, either: claims that superseded an
+        earlier claim, or contradict another writer's claim. Other claims of a different value are left out.
     until
-        Day on which the log is closed; the last day of the source, if None. Later claims are left out.
+        Day on which the log is closed; if None, the last day of the source. Later claims are left out.
 
     Raises
     ------
@@ -129,9 +129,9 @@ def _last_day(source: Any, claims: pl.DataFrame) -> float:
 def _sightings(source: Any) -> pl.DataFrame:
     """Return one row per claim, including restatements, sorted by replication, object, time, and row.
 
-    Columns: rep, object, first (row of the cell made or restated), cell, stability, topics, t (days), writer, said (value or
-    title), verified, superseded and contradicted (true if the claim replaced an earlier claim, or contradicts a claim of
-    another writer). Claims without an object share a made-up one if they supersede or contradict each other.
+    Columns: rep, object, first (row of the cell made or restated), cell, stability, topics, t (days), writer, said (value
+    or title), verified, superseded and contradicted (true if the claim replaced an earlier claim, or contradicts a claim of
+    another writer). Claims without an object that supersede or contradict each other share a made-up object.
     """
     if isinstance(source, (str, Path)):
         with Store(source, write=False) as store:

@@ -30,8 +30,8 @@ FIRST_STEP = 0.02
 class Law:
     """Survival law S with a time constant (days) and a second parameter, defined by log S(t) and log −S'(t).
 
-    Both functions take times above 0, shape (n,), log τ, and the second parameter: a floor, or if `logarithmic` the
-    logarithm of a shape.
+    Both functions accept times above 0, shape (n,), log τ, and the second parameter: a floor or, if `logarithmic`, the
+    logarithm of a shape parameter.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Likelihood:
     def interval(self, best: Array, parameter: int) -> tuple[float, float]:
         """Return the 95 % profile-likelihood interval of a parameter. An end that the data do not bound is infinite.
 
-        All values v with 2 (ℓ(best) − max over the other parameter of ℓ(v, ·)) ≤ 3.84.
+        The interval contains all values v with 2 (ℓ(best) − max over the other parameter of ℓ(v, ·)) ≤ 3.84.
         """
         low, high = self.bounds[parameter]
         if low == high:
@@ -132,7 +132,7 @@ class Likelihood:
     def _end(self, best: Array, parameter: int, sign: float, allowed: float) -> float:
         """Find one end of the interval: double the step until the loss exceeds `allowed`, then locate the crossing.
 
-        The end is infinite if either parameter reaches the end of its search range there; a floor has real bounds instead.
+        The end is infinite if either parameter reaches a bound of its search range, except that a floor ends at its bound.
         """
         limit, other = self.bounds[parameter][int(sign > 0.0)], 1 - parameter
         inside, step = float(best[parameter]), FIRST_STEP

@@ -30,12 +30,13 @@ UNKNOWN: Estimate = (np.nan, 0.0, np.inf)
 class Chain:
     """Hidden Markov model of claims about n objects. Row k of `gap` and `value` holds the k-th claim about each object.
 
-    `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n), longest columns first.
-    `counts` is the number of claims per object, `choices` the number of values K, at least 2.
+    `gap` (days since the previous claim) and `value` (index of the claimed value) have shape (T, n), with the longest
+    columns first. `counts` is the number of claims per object, `choices` the number of values K, at least 2.
 
-    The truth leaves its value at rate 1/τ, for each of the K − 1 others with equal probability. After d days it is the same
-    with P(d) = 1/K + (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with probability 1 − ε,
-    otherwise one of the other values. The likelihood sums over all sequences of truths (forward recursion).
+    The truth changes at rate 1/τ, to each of the other K − 1 values with equal probability. After d days it has the same
+    value with probability P(d) = 1/K + (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with
+    probability 1 − ε, otherwise one of the other values. The likelihood sums over all sequences of truths (forward
+    recursion).
     """
 
     gap: Array
@@ -127,7 +128,7 @@ class Chain:
 class Rates:
     """Time constant `tau` (days) and rates of `error`, `reports` and `invisible` changes, each as (value, low, high).
 
-    An unbounded end of τ is 0 or infinity; if both are unbounded, the value is NaN.
+    An end of the interval of τ that the log does not bound is 0 or infinity; if it bounds neither end, the value is NaN.
     """
 
     tau: Estimate
@@ -145,9 +146,9 @@ class Rates:
 def rates(log: pl.DataFrame) -> Rates:
     """Estimate the rates of change, error and reporting from a log returned by `histories`.
 
-    Changes and errors are estimated together by a hidden Markov likelihood (`Chain`), with 95 % profile intervals. Reports
-    are claims per object and day after its first claim, with the exact interval of a Poisson count. A change is invisible if
-    another change precedes the next report, which has probability (1/τ) / (1/τ + reports).
+    Rates of change and error are estimated together by a hidden Markov likelihood (`Chain`), with 95 % profile intervals.
+    The rate of reports is claims per object and day, after the first claim, with the exact interval of a Poisson count. A
+    change is invisible if another change precedes the next report, which has probability (1/τ) / (1/τ + reports).
     """
     reports, chain = _reports(log), Chain.of(log)
     if not (chain.gaps > 0.0).any():

@@ -25,11 +25,11 @@ SMALL = 1e-9
 class Renewal:
     """Likelihood of a `Chain` for lifetimes with mean m and squared coefficient of variation c (c = 1: exponential).
 
-    A lifetime passes through two hidden phases, which keeps sums over all truths short. Above c = 1 it is a mixture of a
-    fast and a slow exponential with balanced means; below, it passes through one or two phases of equal rate. With exit
-    rates s, initial phases α and rates S between phases, equal and different values separate into two systems of two
-    equations, S + s αᵀ and S − s αᵀ / (K − 1). At the first claim about an object the phase has its stationary distribution.
-    Source: Tijms, A first course in stochastic models, 2003, appendix B.
+    A lifetime has only two hidden phases, which keeps sums over all truths short. For c > 1 it is a mixture of a fast and a
+    slow exponential with balanced means; for c < 1 it passes through one or two phases of equal rate. With exit rates s,
+    initial phases α and rates S between phases, equal and different values separate into two systems of two equations, S +
+    s αᵀ and S − s αᵀ / (K − 1). At the first claim about an object the phase has its stationary distribution. Source:
+    Tijms, A first course in stochastic models, 2003, appendix B.
     """
 
     chain: Chain
@@ -92,7 +92,7 @@ class Renewal:
 def phases(mean: Array, spread: Array) -> tuple[Array, Array]:
     """Return initial phases α (P, 2) and rates between phases (P, 2, 2) for lifetimes with given means and spreads c.
 
-    Below c = 1 a share q of the lifetimes skips the second phase: (6 − 4q) / (2 − q)² = 1 + c, for c from 1/2 to 1.
+    For c < 1, a share q of the lifetimes skips the second phase: (6 − 4q) / (2 − q)² = 1 + c, for c from 1/2 to 1.
     """
     fast = (1.0 + np.sqrt(np.maximum(spread - 1.0, 0.0) / (spread + 1.0))) / 2.0
     more = 1.0 + np.minimum(spread, 1.0)  # coefficient of r² in the equation more · r² − 4 r + 2 = 0, where r = 2 − q

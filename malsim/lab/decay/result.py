@@ -37,11 +37,11 @@ MEANING = {
 class Decay:
     """Survival law that was fitted to a log of claim lifetimes.
 
-    `constants` has the rows tau (days) and floor with law, parameter, value, low, high (95 % profile likelihood) and unit.
-    An end that the log does not bound is 0 or infinity; the value is NaN if neither end is bounded, or if the law is
-    rejected or cannot be fitted. `rates` has quantity (error, reports, invisible), value, low, high, unit; it is empty for a
-    log without writers and values. `goodness` has the test of the exponential law. `claims` is the number of claims in the
-    log, `stability` their class (empty for several or none). `notes` are sentences on what the log cannot tell.
+    `constants` has rows tau (days) and floor; columns law, parameter, value, low, high (95 % profile likelihood), unit. An
+    end that the log does not bound is 0 or infinity; the value is NaN if neither end is bounded, or if the law is rejected
+    or cannot be fitted. `rates` has quantity (error, reports, invisible), value, low, high, unit; it is empty for a log
+    without writers and values. `goodness` has the test of the exponential law. `claims` is the number of claims in the log,
+    `stability` their class (empty for several or none). `notes` are sentences about what the log does not determine.
     """
 
     constants: pl.DataFrame
@@ -76,7 +76,7 @@ class Decay:
     def rules(self, stability: str | None = None) -> str:
         """Return the `[rules]` lines of a scenario or rules file that set the fitted constant for a class of claims.
 
-        Raises `UsageError` if the log cannot tell τ, or for an unknown or missing class.
+        Raises `UsageError` if the log does not determine τ, or if the class is unknown or missing.
         """
         name, row = stability or self.stability, self._tau
         if name not in STABILITY:
@@ -142,10 +142,10 @@ class Decay:
         if self.goodness.rejected:
             return f"exponential: rejected (p {self.goodness.p:.2g})"
         if np.isnan(self._tau["value"]):
-            return "exponential: the log cannot tell"
+            return "exponential: not determined by the log"
         if self.cannot_tell:
-            more = f"; about {self.more_claims} more claims would" if self.more_claims else ""
-            return f"exponential: cannot tell{more}"
+            more = f"; about {self.more_claims} more claims are needed" if self.more_claims else ""
+            return f"exponential: τ not determined{more}"
         rows = self.constants.to_dicts()
         return "exponential: " + ", ".join(f"{r['parameter']} {_number(r)}" + " d" * (r["unit"] == "d") for r in rows)
 

@@ -44,7 +44,7 @@ class Break:
 def shrink(start: Break, judge: Callable[[Scenario], PropertyRun], result: PropertyRun) -> tuple[Break, PropertyRun, int]:
     """Remove parts of a break one at a time, until every remaining part is needed to break the property.
 
-    Returns the smallest break found, the result of its run, and the number of runs made (at most 200).
+    Return the smallest break found, the result of its run, and the number of runs (at most 200).
     """
     runs = 0
 
@@ -91,7 +91,7 @@ def text_of(broken: Break, check: Check, result: PropertyRun) -> str:
     Raises
     ------
     MalsimError
-        If the file, read back and run, does not fail: the scenario then has changes that its text lacks.
+        If the file, read back and run, does not fail, because the scenario has changes that its text lacks.
     """
     base = broken.base
     document: dict[str, Any] = json.loads(json.dumps(tomllib.loads(base.text), default=str))

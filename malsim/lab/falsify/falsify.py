@@ -43,7 +43,7 @@ class Falsification:
     check
         The property to break, with its name.
     runs
-        Number of distinct runs up to the first break, or of all runs.
+        Number of distinct runs up to and including the first break, or of all runs if nothing broke.
     disturbance
         The shrunk disturbance that breaks the property; None if the search found none.
     scenario
@@ -97,7 +97,7 @@ def falsify(
     scenario
         A scenario or the path of its file; a break in any replication counts.
     check
-        The name of a check of the scenario that states a property, or a property.
+        A property, or the name of a check of the scenario that states a property.
     budget
         Largest number of distinct runs of the search; shrinking takes up to 200 more.
     schedule
@@ -111,13 +111,13 @@ def falsify(
     options
         `parameters`: settings to search, from dotted names to (low, high) or choices: {"rules.damping": (0.1, 0.9)},
         {"faults.honest.noise.drop": (0, 1)}. `writes`: the largest number of claims to add (4); `writers`, `targets` and
-        `relations`: who writes, about which cells, in which relations (by default the scripted writers and two others, about
-        the scenario's cells, in all relations). If the scenario has writer populations, their seed is searched too.
+        `relations`: the writers, cells and relations of these claims (by default the scripted writers and two others, the
+        scenario's cells, and all relations). If the scenario has writer populations, their seed is searched too.
 
     Raises
     ------
     UsageError
-        For an unknown check, nothing to search, or a property that could not be judged in any run.
+        If the check is unknown, there is nothing to search, or the property could not be judged in any run.
     """
     scenario = scenario_of(scenario)
     subject, plan = _check(scenario, check), schedule or WriteSchedule.with_settings(scenario, **options)

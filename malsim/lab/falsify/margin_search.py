@@ -80,10 +80,10 @@ def search(
 ) -> Trail[Result]:
     """Search a unit cube for a point whose run breaks the property.
 
-    `evaluate` maps points of `size` coordinates to the outcomes of their runs, in order; it may be lazy, and makes at most
-    `budget` runs. Points with equal `key` share a run. `rank` maps all outcomes so far to margins, smaller nearer to a
-    break, so that scales can be learned on the way. `block` coordinates belong together: half of the children are leaders
-    with a repeated block. The method "random" evaluates only random points, as a baseline.
+    `evaluate` maps points of `size` coordinates to the outcomes of their runs, in order; it may be lazy. At most `budget`
+    runs are made. Points with equal `key` share a run. `rank` maps all outcomes so far to margins (smaller: nearer to a
+    break), so that scales can be learned during the search. `block` coordinates belong together: half of the children are
+    leaders with a repeated block. The method "random" evaluates only random points, as a baseline.
     """
     trail: Trail[Result] = Trail(budget)
     numbers: dict[Hashable, int] = {}

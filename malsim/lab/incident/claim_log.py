@@ -35,8 +35,8 @@ class ClaimLog:
     """Claims in order of arrival, and the edges between them.
 
     `claims` has one row per claim: line, t (ms since the first), writer, object, title (the claimed value), confidence,
-    handle, kind, verification, stability, annexed, key (another name). `edges` has source, relation, target (handles),
-    weight and mutual; None if the source states no evidence, so that edges follow from the values. `unstated` counts the
+    handle, kind, verification, stability, annexed, key (an alias). `edges` has source, relation, target (handles), weight
+    and mutual; None if the source states no evidence, so that edges are derived from the values. `unstated` counts the
     claims that state no confidence; `left_out` lists the parts of the source that are not claims.
     """
 
@@ -126,7 +126,7 @@ def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path) -> ClaimLog:
     if rows.is_empty():
         raise DataError(
-            "the file contains no claims", where=str(path), hint="run `malsim import FILE` to list the contents of a file"
+            "contains no claims", where=str(path), hint="run `malsim import FILE` to list the contents of a file"
         )
     at = ((pl.col("t") - pl.col("t").min()) * DAY).round().cast(pl.Int64)
     claims = rows.with_columns(t=at).select(COLUMNS).with_columns(pl.col("annexed").fill_null(value=False))

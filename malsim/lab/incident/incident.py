@@ -32,8 +32,8 @@ MOVED = 0.02
 class Incident:
     """Incident: the wrong answer or wrong cell (`question`), and the smallest part of a log that reproduces it (`rows`).
 
-    `law` is the name of the memory, `cures` the laws that give the rival answer on the whole log and on the part. `agreed`
-    is the number of replays of the whole log, of ten, that showed the incident. `replays` counts all runs.
+    `law` is the law of the memory. `cures` are the laws that give the rival answer both on the whole log and on the part.
+    `agreed` is the number of the ten replays of the whole log that showed the incident. `replays` counts all runs.
     """
 
     log: ClaimLog
@@ -49,7 +49,7 @@ class Incident:
     def shows(self, rows: list[int]) -> bool:
         """Return whether a part shows the incident, and gives the rival answer under each cure and without the wrong claims.
 
-        A memory that is not deterministic must show the incident in most of three replays.
+        A memory that is not deterministic must show the incident in at least two of three replays.
         """
         replays = 1 if self.agreed == AGAIN else MOST
         if self.agreeing(rows, replays) <= replays // 2:
@@ -81,14 +81,14 @@ def find(
 ) -> Incident:
     """Find the smallest part of a log that reproduces a wrong answer (`OBJECT=VALUE`) or a change of a cell.
 
-    Each part is replayed under the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
-    log. A part shows the incident if, as on the whole log, the other claims alone give the rival answer, and so does every
-    law of `CURES` that gives it on the whole log.
+    Every part is replayed with the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
+    log. A part counts only if its other claims alone give the rival answer, and if every law of `CURES` that gives the
+    rival answer on the whole log also gives it on the part.
 
     Raises
     ------
     UsageError
-        For a cell or object that the log does not have, or an answer that the memory does not give.
+        If the log does not have the cell or object, or the memory does not give the answer.
     """
     everything = list(range(log.claims.height))
     incident = _incident(log, everything, cell, answer, law, memory)
@@ -137,9 +137,8 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
         object_, equals, value = answer.partition("=")
         objects = claims["object"].drop_nulls().unique(maintain_order=True).to_list()
         if not equals or object_ not in objects:
-            hint = nearest(object_, objects) if equals else ""
-            problem = "the log has no claim about this object" if equals else "not of the form OBJECT=VALUE"
-            raise UsageError(problem, where="--answer", given=answer, hint=hint)
+            hint = nearest(object_, objects, "write OBJECT=VALUE")
+            raise UsageError("the log has no claim about this object", where="--answer", given=answer, hint=hint)
         return _wrong_answer(player, rows, object_, wrong=value)
     handles, keys = (claims[name].cast(pl.String).to_list() for name in ("handle", "key"))
     if cell not in handles and cell in keys:

@@ -64,9 +64,9 @@ def nudges(space: Space, flat: Collection[str] = ()) -> list[Move]:
 def swings(single: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.DataFrame:
     """Return the effect of each move on a metric, sorted by the swing of the setting, widest first.
 
-    Columns: setting, to (as text), value (mean over replications), difference from the base with low and high (95 %, of
-    paired differences; null for one replication or equal differences), swing (the setting's highest mean minus its lowest,
-    the base included), flat (no replication differs from the base).
+    Columns: setting, to (as text), value (mean over replications), difference from the base, low and high (95 %, of paired
+    differences; null for one replication or equal differences), swing (the setting's highest mean minus its lowest,
+    including the base), flat (true if no replication differs from the base).
     """
     rows = []
     for move, moved in zip(single, values, strict=True):
@@ -88,8 +88,8 @@ def swings(single: Sequence[Move], base: Array, values: Sequence[Array]) -> pl.D
 def alike(nudged: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     """Return pairs of settings with proportional effects in all replications, which can compensate for each other.
 
-    s_i is the change of each replication by a nudge of setting i, scaled to unit length; γ = 1 / √(1 − |s_i · s_j|) is the
-    collinearity index. Pairs above 10 are confounded: the metric depends only on a combination of the two. At least three
+    The vector s_i has each replication's change if setting i is nudged, with unit length; γ = 1 / √(1 − |s_i · s_j|) is the
+    collinearity index. Pairs with γ > 10 are confounded: the metric depends only on a combination of both. Three
     replications are needed. Columns: one, other, collinearity, together ("same" or "opposite" direction of the effects).
     Source: Brun, Reichert and Künsch, Practical identifiability analysis of large environmental simulation models, 2001.
     """

@@ -63,9 +63,9 @@ class SensitivityFigures:
 class Sensitivity:
     """Result of `sensitivity()`.
 
-    `base` is the metric's mean under the original settings; `tornado` has the effects of single moves (see
-    `one_at_a_time.swings`); `frame` has the Sobol indices (see `sobol`), None if no space was given; `pairs` has the
-    confounded pairs of settings (see `one_at_a_time.alike`).
+    `base` is the metric's mean under the original settings. `tornado` has the effects of moving one setting (see
+    `one_at_a_time.swings`). `frame` has the Sobol indices (see `sobol`; None without a space). `pairs` has the confounded
+    pairs of settings (see `one_at_a_time.alike`).
     """
 
     metric: str
@@ -115,26 +115,26 @@ def sensitivity(
 ) -> Sensitivity:
     """Measure how much a metric or margin depends on each setting.
 
-    Each setting is moved alone to both ends of its range (or to its other choices), on the same random numbers. With a
-    space, Sobol indices over it are also estimated, which show interactions.
+    Each setting alone is moved to both ends of its range (or to its other choices), on the same random numbers. With a
+    space, Sobol indices, which show interactions, are also estimated.
 
     Parameters
     ----------
     space
-        Map of setting names to (low, high), or to choices. If None, every rule, by a share `step` of its value down and up.
+        Map of setting names to (low, high), or to choices. If None, every rule is varied by ± `step` of its value.
     metric
-        One measure; see `measure.measured`. Its mean over `scenario.replications` is analysed.
+        One measure, whose mean over `scenario.replications` is analysed; see `measure.measured`.
     points
-        Number of points of the Sobol sequence, a power of two; the scenario is run points · (settings + 2) times, and up to
-        four times per setting.
+        Number of Sobol points, a power of two. The scenario is run points · (settings + 2) times, plus up to four times per
+        setting.
     executor
         Any `concurrent.futures` executor or a Dask client, or `workers` new processes; if neither is given, runs are made
-        one by one in this process. The result does not depend on it.
+        one by one in this process. The result is the same.
 
     Raises
     ------
     UsageError
-        For a bad space or metric, one replication of a random scenario, or a metric that no setting changes.
+        If the space or metric is invalid, a random scenario has one replication, or no setting changes the metric.
     """
     scenario = scenario_of(scenario)
     random = scenario.writers or scenario.reader or scenario.reviewers or any(fact.hazard for fact in scenario.facts)

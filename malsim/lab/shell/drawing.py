@@ -40,7 +40,7 @@ def draw_net(
     """Draw a netlist as a figure (`.png`, `.svg`, `.pdf`) or a Mermaid chart (`.mmd`), and return the diagram.
 
     With `pin`, draw only the boxes within `depth` wires of this pin, instance or signal. With `hal`, add LinuxCNC's names.
-    `values` maps signals to texts. Raises `UsageError` for another file format.
+    `values` maps signals to the values to print. Raises `UsageError` for any other file format.
     """
     if output.suffix != MERMAID:
         drawable(str(output), more=MERMAID)

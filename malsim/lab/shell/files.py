@@ -111,7 +111,7 @@ def of_run(run: Run) -> SessionFile:
 def write(session: Session, path: Path) -> str:
     """Save a session as a netlist or a store, and return a summary.
 
-    A netlist contains the graph and the wiring, a store also the state of the instances and the inputs.
+    A netlist contains the graph and the wiring; a store also contains the instances' state and the inputs.
     """
     if path.suffix == ".malnet":
         if session.memory.cells["rep"].n_unique() > 1:

@@ -40,7 +40,7 @@ class Hal:
         Raises
         ------
         UsageError
-            With the message of the first line that fails. The lines before it remain in effect.
+            If a line fails, with its message. The lines before that line remain in effect.
         """
         return self.run_script(lines, "line")
 
@@ -91,8 +91,8 @@ def hal(source: str | Path | Run | None = None, *, title: str = "") -> Hal:
     Parameters
     ----------
     source
-        A `.hal` file, which is run like halrun; a netlist (`.malnet`) or a store; a finished run; or lines to type.
-        By default the bench is empty.
+        A `.hal` file, which is run as halrun would; a netlist (`.malnet`) or a store; a finished run; or lines to type. By
+        default the bench is empty.
     title
         Title of the figures, by default the name of the file.
 

@@ -50,7 +50,7 @@ class Session:
 
     `statements` is the wiring, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the values of
     pins that the loop provides (`reviewer.ack`), `past` the most recent ticks, and `pin_names` the LinuxCNC names or
-    aliases of pins. The file of a session changes only when the session is saved.
+    aliases of pins. The session's file changes only when the session is saved.
     """
 
     engine: Engine
@@ -129,7 +129,7 @@ class Session:
     def values(self, name: str) -> np.ndarray[Any, Any]:
         """Return the values of a pin, parameter or signal as an array: one per row of its domain, or a single value.
 
-        The array is empty for a signal that reads the memory before the first scan.
+        The array is empty if the signal reads the memory and there was no scan yet.
         """
         signal = self.net.signals.get(name) or signals_by_pin(self.net).get(name)
         if signal is not None:

@@ -54,13 +54,13 @@ class Design:
 def designed(points: Given, scenario: Scenario) -> Design:
     """Build a design from a grid (all combinations of values), a list of points, or a frame with one row per point.
 
-    Every name and value is checked here, before anything is run; duplicate points are merged.
+    Every name and value is checked before anything is run. Duplicate points are merged.
 
     Raises
     ------
     UsageError
-        For no points, an unknown setting, a value of the wrong kind or beyond its bounds, or points that do not all set the
-        same settings.
+        If there are no points, a setting is unknown, a value is of the wrong kind or out of bounds, or not all points set
+        the same settings.
     """
     if isinstance(points, pl.DataFrame):
         table = points
@@ -93,9 +93,9 @@ def design(
     space
         Map of names to (low, high), or to choices; see `space.Space.of`.
     points
-        Number of points; for a Sobol sequence best a power of two.
+        Number of points, preferably a power of two for a Sobol sequence.
     scenario
-        Scenario whose settings are named; if None, only rules can be named.
+        Scenario whose settings are varied; if None, only rules can be varied.
 
     Source: Owen, Scrambled net variance for integrals of smooth functions, 1997; McKay, Beckman and Conover, 1979.
 

@@ -38,7 +38,7 @@ def changes_of(scenario: Scenario) -> Changes:
 def differences(scenarios: Sequence[Scenario]) -> dict[str, list[Any]]:
     """Return the settings in which scenarios differ, each with its value per scenario (None where it does not exist).
 
-    If they differ in no setting, the result has their names.
+    If no setting differs, the result has the scenarios' names.
     """
     tables = [_values(scenario) for scenario in scenarios]
     names = dict.fromkeys(name for table in tables for name in table)

@@ -48,7 +48,7 @@ class Formula(UserFormula):
     def write(self, path: Path, rules: Rules | None = None) -> None:
         """Write a rules file with the formula's source, hash and values.
 
-        Others who run the formula must consent to its code.
+        Other users must consent to its code before they can run the formula.
         """
         base, default, lines = rules or Rules(), Rules(), ["[rules]"]
         for name in base.__dataclass_fields__:
@@ -64,16 +64,16 @@ def formula(function: Any, **bounds: tuple[float, float]) -> Formula:
     Parameters
     ----------
     function
-        A function (stated, calibration, support, challenge, *, parameter=number, …) of four arrays, or `FILE.py:NAME`, whose
-        file is run. It returns one number in [0, 1] per cell.
+        A function (stated, calibration, support, challenge, *, parameter=number, …) of four arrays, or `FILE.py:NAME`,
+        whose file is run. The function returns one number in [0, 1] per cell.
     bounds
-        (low, high) of each tunable parameter: `formula.PARAMETER` is then a setting of every scenario that uses the formula
-        as `rules={"effective": mine}`.
+        (low, high) of each tunable parameter. Every scenario that uses the formula, as in `rules={"effective": mine}`, then
+        has a setting `formula.PARAMETER`.
 
     Raises
     ------
     RulesError
-        For a function of other arguments, a parameter whose default is not a number, or bounds of an unknown parameter.
+        If the function has other arguments, a parameter's default is not a number, or a bound names an unknown parameter.
 
     >>> def mine(stated, calibration, support, challenge, *, fall=0.5):
     ...     return stated * calibration * (1 - fall * np.tanh(challenge))

@@ -28,13 +28,15 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
 def memory_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory", action="append", default=[], metavar="MODULE:FACTORY",
-        help="run a memory of your own (this runs its code); see malsim docs your-own-memory",
+        help="run your own memory (this runs its code); see malsim docs your-own-memory",
     )  # fmt: skip
-    parser.add_argument("--mapping", metavar="FILE", help="map of the tools of an mcp: server to memory calls (TOML)")
+    parser.add_argument("--mapping", metavar="FILE", help="TOML file that maps the tools of an mcp: server to memory calls")
     parser.add_argument(
-        "--allow-code", action="store_true", help="allow the adapter and processes that a scenario names to run"
+        "--allow-code", action="store_true", help="allow the adapter and the processes named in a scenario to run"
     )
-    parser.add_argument("--call-limit", type=float, metavar="S", help="seconds a call of your own memory may take (10)")
+    parser.add_argument(
+        "--call-limit", type=float, metavar="S", help="time limit in seconds for a call of your own memory (default 10)"
+    )
 
 
 def with_memory(scenario: Scenario, args: argparse.Namespace) -> Scenario:
@@ -59,7 +61,7 @@ def with_limits(adapter: Adapter, args: argparse.Namespace) -> Adapter:
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:
     """Return the scenario after applying the options and, if given, `rules`.
 
-    Checks that the law cannot answer are left out and named on stderr; with `strict` they stay, and the judge refuses them.
+    Checks that the law cannot answer are dropped and listed on stderr; with `strict` they stay and the judge refuses them.
     """
     from malsim.lab.space.settings import changed  # imported late: every command loads this module
     from malsim.sim.settings.memory_law import askable

@@ -64,7 +64,7 @@ class Setting:
 def op_settings(wires: NetlistConfig) -> Iterator[Setting]:
     """Yield the numeric settings of a netlist's ops, named `netlist.INSTANCE.PIN`. Times are in the op's own unit.
 
-    These are the ops' parameters, and the inputs that the netlist itself sets, such as the level of a watch.
+    These are the ops' parameters and the inputs to which the netlist assigns a value, such as the level of a watch.
     """
     for name, instance in wires.net.instances.items():
         for key, slot in instance.sheet.slots.items():

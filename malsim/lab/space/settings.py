@@ -42,11 +42,11 @@ def scenario_of(scenario: ScenarioOrPath) -> Scenario:
 def settings_of(subject: Rules | Scenario) -> dict[str, Setting]:
     """Return all settings of rules, or of a scenario, by name.
 
-    Rules have `rules.NAME` (the push's weights are `rules.rank_…`), and `formula.PARAMETER` of a user-defined formula. A
-    scenario also has `law.PARAMETER`, `seed`, `run.days`, `run.turn_every` (days), `run.replications`, `run.first`,
-    `facts.NAME.hazard` and `.popularity`, `writers.NAME.PARAMETER` and `.count`, `reader.PARAMETER`, `reviewers.count`,
-    `.each` (days) and `.accuracy`, with triage `.triage`, `.weekly`, `.tires` and `.late` (days),
-    `faults.POPULATION.noise.KIND` and `.bad.KIND` (the nth fault on a population is POPULATION-n), and
+    Rules have the settings `rules.NAME` (the push's weights are `rules.rank_…`) and, with a user-defined formula,
+    `formula.PARAMETER`. A scenario also has `law.PARAMETER`, `seed`, `run.days`, `run.turn_every` (days),
+    `run.replications`, `run.first`, `facts.NAME.hazard` and `.popularity`, `writers.NAME.PARAMETER` and `.count`,
+    `reader.PARAMETER`, `reviewers.count`, `.each` (days) and `.accuracy`, with triage `.triage`, `.weekly`, `.tires` and
+    `.late` (days), `faults.POPULATION.noise.KIND` and `.bad.KIND` (the nth fault on a population is POPULATION-n), and
     `netlist.INSTANCE.PARAMETER` of its ops.
 
     >>> settings_of(Rules())["rules.challenge_ceiling"].allowed
@@ -64,7 +64,7 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
     settings = settings_of(subject)
     if name not in settings:
         ending = [full for full in settings if full.endswith(f".{name}")][:MOST_LISTED]
-        near = nearest(name, settings, "write a full name, such as rules.damping or writers.honest.rate")
+        near = nearest(name, settings, "rules.NAME, writers.NAME.PARAMETER and so on")
         hint = f"did you mean {' or '.join(ending)}?" if ending else near
         raise UsageError("no such setting", where=where, given=name, hint=hint)
     return settings[name]

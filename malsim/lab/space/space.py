@@ -27,7 +27,7 @@ BOTH_ENDS = 2
 class Dimension:
     """Setting with a search range (low, high) or a list of choices. `value` is the setting's current value.
 
-    A range wider than a factor of 100 is searched on a logarithmic scale; whole numbers have equal shares.
+    A range above 0 and wider than a factor of 100 is searched on a logarithmic scale; whole numbers get equal shares.
     """
 
     name: str
@@ -82,12 +82,12 @@ class Space:
     def of(cls, table: Mapping[str, Sequence[Any]], *subjects: Rules | Scenario) -> Space:
         """Build a space from a map of names to (low, high) or to a list of choices.
 
-        Each name must be a setting of every subject (of `Rules()` if none is given); see `settings.settings_of`.
+        Each name must be a setting of every subject (by default of `Rules()`); see `settings.settings_of`.
 
         Raises
         ------
         UsageError
-            For no dimension, an unknown name, an empty range, bounds beyond the documented ones, or unknown choices.
+            If the space is empty, a name or choice is unknown, or a range is empty or exceeds the setting's bounds.
         """
         if not table:
             hint = 'write {"rules.support_ceiling": (0, 0.9)}'
@@ -120,10 +120,10 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
         return Dimension(name=name, value=setting_.value, choices=tuple(dict.fromkeys(choices)))
     is_number = [isinstance(end, (int, float, np.integer, np.floating)) and not isinstance(end, bool) for end in ends]
     if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(is_number):
-        raise UsageError("not a range", where=where, given=ends, allowed="a low and a high number")
+        raise UsageError("not a range", where=where, given=ends, allowed="(low, high)")
     low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
-        raise UsageError("the range is empty", where=where, given=ends, allowed="finite numbers, the low one first")
+        raise UsageError("the range is empty", where=where, given=ends, allowed="low below high, both finite")
     if not (setting_.holds(low) and setting_.holds(high)):
         raise UsageError("out of bounds", where=where, given=ends, allowed=setting_.allowed)
     if setting_.whole and not (low.is_integer() and high.is_integer()):

@@ -32,9 +32,9 @@ class Stability:
     """Result of a stability analysis of the feedback loop in a memory's tick.
 
     `fixed_point` has a value per cell, in the memory's order, accurate to `residual`. `spectral_radius` is the largest |λ|
-    of the tick there: below 1, small disturbances decay. `eigenvalue_ceiling` is the challenge ceiling at which it reaches
-    1, an upper bound; `simulated_ceiling` is the lowest ceiling up to that at which ticks from stated × calibration
-    oscillate (for up to 10,000 cells). None: no ceiling up to twice what rules allow. If `bound` (‖aS + bC‖∞) is below 1,
+    of the tick at that point; if it is below 1, small disturbances decay. `eigenvalue_ceiling` is the challenge ceiling at
+    which the radius reaches 1, an upper bound. `simulated_ceiling` is the lowest challenge ceiling at which ticks from
+    stated × calibration oscillate (for up to 10,000 cells). None: no ceiling up to 2. If `bound` (‖aS + bC‖∞) is below 1,
     the memory settles from any start.
     """
 
@@ -93,7 +93,7 @@ class Stability:
     def ends(self) -> pl.DataFrame:
         """Final behaviour of each cell: rep, cell, final, period (1: settled, −1: never repeats), amplitude.
 
-        If the record is too short to tell (a cell still moves without a period), the loop is run instead.
+        If the record is too short (a cell still moves without a period) or missing, the loop is simulated instead.
         """
         if self.recorded is None or (self.recorded["period"] == 0).any():
             return of_trail(self.loop, self.memory)
@@ -108,8 +108,8 @@ class Stability:
     def cells(self) -> pl.DataFrame:
         """Results of the analysis with one row per cell.
 
-        fixed (its fixed point), clamped, part (number of its loop), radius (|λ| of that loop), share (of the cell in the
-        mode of the loop, −1 to 1: cells of equal sign move together), observed period and amplitude.
+        Columns include fixed (the cell's fixed point), clamped, part (number of the cell's loop), radius (|λ| of that
+        loop), share (in the loop's mode, −1 to 1: cells of equal sign move together), observed period and amplitude.
         """
         part = self.spectrum.part
         radii = np.append(np.abs(self.spectrum.value), np.nan)
@@ -173,7 +173,8 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
         Rules of the loop; if None, those of the run, or the defaults.
 
     Writers' factors keep their values after the memory's next tick; with `wrong_when` outweighed or lost they may change
-    with the loop, which is not modelled. Raises `UsageError` for anything but a run or a memory, and for an empty memory.
+    with the loop, which is not modelled. Raises `UsageError` if `run_or_graph` is neither a run nor a memory, or if the
+    memory is empty.
     """
     memory, rules, recorded = _of_run(run_or_graph, rules)
     if memory.cells.is_empty():

@@ -90,11 +90,11 @@ class Continuation:
 def critical(path: Continuation) -> float | None:
     """Return the lowest challenge ceiling at which the spectral radius ρ of the tick reaches 1.
 
-    None if ρ stays below 1 up to a ceiling of 2 (rules allow 1), or if the formula has no ceiling. The fixed point is
-    followed from a ceiling at which it is unique. Steps b ← b / ρ(b), exact while the fixed point does not move, are taken
-    until they pass 1; then regula falsi (Illinois) to 10⁻⁶ of ρ, or for more than 10,000 cells to 0.5 % of a ρ that is
-    itself known to about 1 %. The last step, from a ρ within twice the tolerance, is not evaluated: it stays within the
-    tolerance if the slope is between 0.5 and 1.5 times that of the chord.
+    The result is None if ρ stays below 1 up to a ceiling of 2 (rules allow 1), or if there is no ceiling to vary. The fixed
+    point is followed from a ceiling at which it is unique. Steps b ← b / ρ(b), exact while the fixed point does not move,
+    are repeated until ρ exceeds 1. Regula falsi (Illinois) then finds ρ = 1 to 10⁻⁶, or to 0.5 % for more than 10,000
+    cells, where ρ itself is known to about 1 %. The last step is not evaluated if ρ is within twice the tolerance: it stays
+    within the tolerance if the slope is 0.5 to 1.5 times that of the chord.
     """
     loop, close = path.loop, _tolerance(path)
     if loop.formula is not None or loop.from_stated or loop.challenge.nnz == 0:
@@ -122,7 +122,7 @@ def critical(path: Continuation) -> float | None:
 def norm_bound(loop: TickLoop) -> float:
     """Return ‖a S + b C‖∞, the largest sum of ceiling × weight over a cell's incoming edges; NaN for a custom formula.
 
-    If it is below 1, the tick is a contraction and settles from any start.
+    If the norm is below 1, the tick is a contraction and settles from any start.
     """
     if loop.formula is not None:
         return np.nan
@@ -139,9 +139,9 @@ def _tolerance(path: Continuation) -> float:
 def _safe_ceiling(loop: TickLoop) -> float:
     """Return the ceiling b at which ρ(a S + b C) ≈ 1. Below it the tick is a contraction with a unique fixed point.
 
-    The slope of tanh is at most 1, so |∂f/∂e| ≤ a S + b C =: M. Power iteration on M, with b set in each step to keep the
-    sum of all entries; each iterate is averaged with the last to damp oscillation. The result is 0 if supports alone exceed
-    1: at a ceiling of 0 the tick is monotone and concave, so its fixed point above 0 is unique there too.
+    The slope of tanh is at most 1, so |∂f/∂e| ≤ a S + b C =: M. Power iteration on M, with b set in each step so that the
+    sum of all entries is kept; each iterate is averaged with the last to damp oscillation. The result is 0 if the supports
+    alone exceed 1: at a ceiling of 0 the tick is monotone and concave, so its fixed point above 0 is unique there too.
     """
     ceiling, weight = HIGHEST, np.ones_like(loop.start)
     for _ in range(POWER):
@@ -157,7 +157,7 @@ def _safe_ceiling(loop: TickLoop) -> float:
 def _between(path: Continuation, low: CeilingPoint, high: CeilingPoint) -> float:
     """Find the ceiling at which ρ = 1 between `low` and `high` by regula falsi with the Illinois modification.
 
-    While the ends are far apart, their geometric mean is used: a long step may reach another fixed point.
+    While the ends are far apart, their geometric mean is used, because a long step may reach another fixed point.
     """
     left, right, side, close = low.radius - 1.0, high.radius - 1.0, 0, _tolerance(path)
     ceiling = high.ceiling

@@ -35,9 +35,9 @@ STEP_METRICS = ("rise_time", "settling_time", "overshoot")
 class Cures:
     """Comparison of three cures for an oscillating loop with the uncured loop.
 
-    `table` has one row per cure: cure, setting, the verdict of ticks from stated × calibration with moving (the share of
-    cells that never come to rest) and amplitude, then the step response of `cell`, from rest, to a new claim: before, after,
-    rise_time and settling_time (ticks; null: never), overshoot (percent). `response` has cure, tick, effective.
+    `table` has one row per cure: cure, setting; verdict, moving (share of cells that never come to rest) and amplitude of
+    ticks from stated × calibration; and the step response of `cell`, from rest, to a new claim: before, after, rise_time
+    and settling_time (ticks; null: never), overshoot (percent). `response` has cure, tick, effective.
     """
 
     cell: str
@@ -62,19 +62,19 @@ def cures(
 ) -> Cures:
     """Compare three cures for an oscillating loop with the uncured loop.
 
-    The lower ceiling is 0.9 of the critical one. The damping is 0.9 of the smallest 2 (1 − Re λ) / |1 − λ|² over the
-    eigenvalues at the fixed point (2 / (1 + L) for a real −L). Masses from stated confidence remove the loop. Each loop is
-    run from stated × calibration for 1,000 ticks. Then, at its fixed point, a new verified claim of confidence 0.9 supports
-    `cell`, and the step response is measured in ticks by the definitions of python-control's `step_info`.
+    The cures are 0.9 of the critical challenge ceiling; a damping of 0.9 times the smallest 2 (1 − Re λ) / |1 − λ|² over
+    the eigenvalues at the fixed point (2 / (1 + L) for λ = −L); and masses from stated confidence, without a loop. Each
+    loop is run from stated × calibration for 1,000 ticks. Then, at its fixed point, a new verified claim of confidence 0.9
+    is added, and the step response of `cell` is measured in ticks as python-control's `step_info` defines it.
 
     Parameters
     ----------
     run_or_graph, rules
-        As for `stability`.
+        See `stability`.
     cell
         The cell whose response is measured; if None, the cell with the largest amplitude.
     push
-        Relation of the new claim to that cell: supports or contradicts.
+        Relation of the new claim to this cell: supports or contradicts.
     """
     if push not in PUSHES:
         raise UsageError("no such relation", where="cures: push", given=push, allowed=", ".join(PUSHES))

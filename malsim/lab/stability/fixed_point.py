@@ -30,10 +30,10 @@ def fixed_point(
 ) -> tuple[Array, float]:
     """Find a fixed point e = f(e) to within the tolerance `near`; return it with its residual max |f(e) − e|.
 
-    Each cell moves a part of the way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e). Its share grows while the cell
+    Each cell moves part of the way, e += share / (1 + row sum of |∂f/∂e|) · (f(e) − e). A cell's share grows while the cell
     keeps its direction and shrinks when it reverses, so that it comes to rest even where ticks oscillate. A fixed point
-    always exists (f is continuous on a cube); of several, this is the one reached from `start` (stated · factor), one for
-    each column of `start`. At least `least` steps are taken, and on small graphs more: up to `work` / cells, at most 4,000.
+    always exists (f is continuous on a cube); if there are several, the result is the one reached from `start` (by default
+    stated · factor), per column of `start`. The limit on steps is about `work` / cells, from `least` to 4,000.
     """
     worth = (loop.start if start is None else start).copy()
     sums = [along(matrix @ np.ones(len(worth)), worth) for matrix in (loop.support, loop.challenge)]
@@ -54,9 +54,9 @@ def fixed_point(
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
     """Iterate until |f(e) − e| ≤ `near` in every cell, but for at most `most` steps; return the last f(e) as a vector.
 
-    Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. It handles soft
-    modes (λ near 1), on which cell-by-cell steps are slow, and needs ceilings at which few modes oscillate. Source: Walker
-    and Ni (2011).
+    Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. This converges
+    for soft modes (λ near 1), where cell-by-cell steps are slow, but only at ceilings at which few modes oscillate. Source:
+    Walker and Ni (2011).
     """
     steps: list[Array] = []
     changes: list[Array] = []
@@ -84,8 +84,8 @@ def any_fixed_point(
 ) -> tuple[Array, float]:
     """Find a fixed point by trying several methods in turn; return it with its residual max |f(e) − e|.
 
-    With `by_ticks`, plain ticks from the loop's own start come first, so that the analysis is of the point that a run
-    reaches. Then `fixed_point` from `start` with damped Newton steps, and then ticks from there.
+    With `by_ticks`, plain ticks from the loop's own start are tried first, to find the point that a run reaches. Next come
+    `fixed_point` from `start` with damped Newton steps, and ticks from there.
     """
     if by_ticks and (rest := _rest(loop, loop.start)) is not None:
         return polished(loop, *rest)
@@ -130,7 +130,7 @@ def _residual(loop: TickLoop, worth: Array) -> float:
 def _newton_step(loop: TickLoop, worth: Array, move: Array) -> Array | None:
     """Return the Newton step d with (I − J) d = f(e) − e; None if a loop is too large or the matrix is singular.
 
-    Ordered by its strongly connected parts the matrix is block triangular, so elimination fills in only within blocks.
+    Ordered by strongly connected parts, the matrix is block triangular, so elimination causes fill-in only within blocks.
     """
     slope = loop.jacobian(worth)
     _, part = sparse.csgraph.connected_components(slope, connection="strong")

@@ -27,8 +27,8 @@ ZERO = 1e-12
 def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
     """Return the eigenvalues of the Jacobian ∂f/∂e that determine the gain and phase margins.
 
-    These are all eigenvalues of each strongly connected part; for a part of more than 1,500 rows, the eight farthest from 1,
-    by Arnoldi's method.
+    All eigenvalues of each strongly connected part are returned; of a part with more than 1,500 rows only the eight
+    farthest from 1, by Arnoldi's method.
     """
     _, label = sparse.csgraph.connected_components(jacobian, connection="strong")
     sizes = np.bincount(label)
@@ -50,7 +50,7 @@ def eigenvalues(jacobian: sparse.csr_array) -> NDArray[np.complex128]:
 def damping_bound(values: NDArray[np.complex128]) -> float:
     """Return the damping α below which every mode decays: |1 − α + α λ| < 1, so α < 2 (1 − Re λ) / |1 − λ|².
 
-    0 if an eigenvalue has a real part of 1 or more, which no damping cures; 2 / (1 + L) for a real λ = −L.
+    The bound is 0 if an eigenvalue has a real part of 1 or more, which no damping cures, and 2 / (1 + L) for a real λ = −L.
 
     >>> damping_bound(np.array([-3.0 + 0j])), round(damping_bound(np.array([1.5j, -1.5j])), 4)
     (0.5, 0.6154)
@@ -62,7 +62,7 @@ def damping_bound(values: NDArray[np.complex128]) -> float:
 def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
     """Return the factor by which all slopes can grow before some mode stops decaying; None if there is no limit.
 
-    The smallest k > 0 with |1 − α + α k λ| = 1; below 1, the factor to which they must shrink.
+    The factor is the smallest k > 0 with |1 − α + α k λ| = 1. If k < 1, the slopes must shrink by the factor k.
 
     >>> gain_margin(np.array([-0.5 + 0j]), 1.0)
     2.0
@@ -77,8 +77,8 @@ def gain_margin(values: NDArray[np.complex128], damping: float) -> float | None:
 def phase_margin(values: NDArray[np.complex128], damping: float) -> float | None:
     """Return the smallest phase shift, in degrees, at which some mode stops decaying; None if |L| never exceeds 1.
 
-    The angle between L and −1 at the frequency where |L| = 1, cos ω = (1 + (1 − α)² − α² |λ|²) / (2 (1 − α)); negative if
-    the mode grows.
+    The shift is the angle between L and −1 at the frequency where |L| = 1, cos ω = (1 + (1 − α)² − α² |λ|²) / (2 (1 − α)).
+    It is negative if the mode grows.
 
     >>> round(phase_margin(np.array([-1.5 + 0j]), 0.5), 2)
     104.48

@@ -29,8 +29,8 @@ class TickLoop:
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
 
     `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is stated · factor. Writers'
-    factors keep their values after a tick of the memory. Ceilings may exceed the bounds of the rules, and may be arrays:
-    worth of shape (cells, n) is n loops at once, with n ceilings.
+    factors keep their values after a tick of the memory. Ceilings may exceed the bounds of the rules, and may be arrays: n
+    ceilings with effective confidences of shape (cells, n) are n loops at once.
     """
 
     stated: Array
@@ -126,7 +126,7 @@ def along(value: NDArray[Any], like: Array) -> NDArray[Any]:
 def _matrix(wiring: Wiring, sign: float, sources: NDArray[np.bool_]) -> sparse.csr_array:
     """Return the edge weights of one sign as a sparse matrix (target × source).
 
-    Edges from cells outside `sources` have weight 0.
+    Edges from cells outside `sources` are given weight 0.
     """
     weight = sign * wiring.weight.values
     order = np.argsort(wiring.target.values, kind="stable")

@@ -31,8 +31,8 @@ LONGEST_PATH = 40
 def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataFrame:
     """Return the data of a cell's return map (next value over current value): part (`map` or `path`), x, y.
 
-    The map is the section of the tick through the fixed point `at`, along the mode of the cell's own loop; the path is a run
-    of the loop from stated · calibration.
+    The map is a section of the tick through the fixed point `at`, along the mode of the cell's loop; the path is a run of
+    the loop from stated · calibration.
     """
     mode = np.where((modes.part == modes.part[row]) & (modes.part >= 0), modes.vector, 0.0)
     mode = mode / mode[row] if abs(mode[row]) > 1e-9 else np.eye(1, len(mode), row)[0]  # noqa: PLR2004  # the cell is not in the mode
@@ -46,8 +46,8 @@ def return_map(loop: TickLoop, at: Array, modes: Spectrum, row: int) -> pl.DataF
 def bifurcation(loop: TickLoop, row: int, ceiling: str) -> pl.DataFrame:
     """Return a cell's long-run values as a ceiling rises from 0 to 1: ceiling, part (`visited` or `fixed`), effective.
 
-    "visited" are the last 32 of 632 ticks from stated · calibration, without duplicates. `ceiling` is challenge_ceiling or
-    support_ceiling.
+    "visited" rows are the values in the last 32 of 632 ticks from stated · calibration, without duplicates. `ceiling` is
+    challenge_ceiling or support_ceiling.
     """
     grid = np.linspace(0.0, 1.0, GRID)
     loop = replace(loop, support_ceiling=grid) if ceiling == "support_ceiling" else replace(loop, challenge_ceiling=grid)

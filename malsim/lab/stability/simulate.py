@@ -40,7 +40,7 @@ def rings(loop: TickLoop, *, ticks: int = TICKS) -> NDArray[np.bool_]:
     """Return a mask of the challenge ceilings at which the loop still oscillates, without fading, after `ticks` ticks.
 
     The largest moves in the last two quarters of the ticks are compared, so that orbits that never repeat are detected; an
-    oscillation fades if the later move is below 0.98 of the earlier. Loops at rest are not run further.
+    oscillation fades if the later one is below 0.98 of the earlier one. Loops at rest are not run further.
     """
     ceilings = np.atleast_1d(np.asarray(loop.challenge_ceiling, dtype=np.float64))
     support = np.broadcast_to(np.asarray(loop.support_ceiling, dtype=np.float64), ceilings.shape)
@@ -66,9 +66,9 @@ def measured_ceiling(
 ) -> float | None:
     """Find the lowest challenge ceiling in [low, high] at which ticks keep oscillating, to a relative accuracy of `within`.
 
-    None if they settle at all ceilings tried. Below the contraction bound every start settles; from there ceilings 1 % apart
-    are run, lowest first (for more than 500 cells farther apart and for fewer ticks), and the first step from settling to
-    oscillation is bisected. A narrower window of oscillation may be missed.
+    The result is None if ticks settle at all ceilings tried. Below the contraction bound every start settles. Above it,
+    ceilings 1 % apart are run, lowest first (for more than 500 cells farther apart and for fewer ticks), and the first step
+    from settling to oscillation is bisected. A narrower range of oscillation may be missed.
     """
     if not 0.0 <= low < high:
         raise UsageError(
@@ -123,8 +123,8 @@ FADED = 0.99
 def of_trail(loop: TickLoop, memory: Memory) -> pl.DataFrame:
     """Simulate the loop and classify the final behaviour of each cell: rep, cell, final, period, amplitude.
 
-    The loop runs for 1,000 ticks, or until all cells rest. If some cells then have no period, it runs for up to 20,000 more
-    (on up to 10,000 cells), until they rest or stop fading. Period 1 means at rest or fading; −1 never repeats.
+    The loop runs for 1,000 ticks, or until all cells rest. If some cells then have no period, the loop (of up to 10,000
+    cells) runs for up to 20,000 more, until they rest or stop fading. Period 1 means at rest or fading, −1 never repeating.
     """
     before, rows = 0.0, loop.start[None, :]
     for number in range(1 + (MORE if len(loop.start) <= LARGE else 0)):

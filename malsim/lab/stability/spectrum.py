@@ -28,8 +28,8 @@ FAR, COARSE, QUICK = 0.8, 1e-2, 36
 class Spectrum:
     """Dominant eigenvalue and eigenvector of each strongly connected part of a matrix.
 
-    `part` is the number of each row's part (−1: not on a loop); `value` has the eigenvalue of largest |λ| per part, `vector`
-    the eigenvectors over the rows, scaled to a largest entry of 1 in every part.
+    `part` is the number of each row's part (−1: not on a loop). `value` has the eigenvalue of largest |λ| of each part.
+    `vector` has the eigenvectors over the rows, with a largest entry of 1 in every part.
     """
 
     part: NDArray[np.int64]
@@ -45,10 +45,10 @@ class Spectrum:
 def spectrum(matrix: sparse.csr_array, damping: float = 1.0, *, tolerance: float = TOLERANCE) -> Spectrum:
     """Return the dominant eigenvalues of (1 − damping) I + damping · matrix, one per strongly connected part.
 
-    A matrix is block triangular over its strongly connected parts, so its eigenvalues are those of the parts; separating the
-    parts avoids spurious eigenvalues of long chains, which are due to rounding. Parts of up to 300 rows are solved densely,
-    all of equal size at once; larger parts by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual. For parts
-    of more than 10,000 rows whose modes decay quickly, or if 1 % is enough, |λ| is that of `growth`.
+    A matrix is block triangular over its strongly connected parts, so its eigenvalues are those of the parts; separating
+    the parts avoids spurious eigenvalues of long chains, which are due to rounding. Parts of up to 300 rows are solved
+    densely, all of equal size at once; larger parts by Arnoldi's method (ARPACK) to a relative `tolerance` of the residual.
+    For parts of more than 10,000 rows, `growth` estimates |λ| if the modes decay quickly or if 1 % is accurate enough.
     """
     live, core = _core(matrix)
     rows, of_live, sizes = _parts(core)
@@ -161,9 +161,9 @@ TINY, AGAIN = 1e-6, 0.7
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
     """Estimate the spectral radius to about 1 %, and the vector of its mode, with `powers` + 12 matrix products.
 
-    M = (1 − damping) I + damping · matrix. The result is the larger of two estimates, which are seldom too large: the growth
-    of powers, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the second half of the products, which is accurate if eigenvalues fill a
-    disc and none stands out; and the largest |λ| of M over the space of the last power and the 12 after it (Arnoldi),
+    M = (1 − damping) I + damping · matrix. The result is the larger of two estimates, which are seldom too large. The
+    growth of powers, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the second half of the products is accurate if the eigenvalues
+    fill a disc and none stands out. The largest |λ| of M on the Krylov space of the last power (12 products, Arnoldi) is
     accurate if some stand out or crowd at the ends of a line, as for mutual edges. Growth is measured by the largest entry,
     so that a small component within a large part is detected early.
 
@@ -199,7 +199,7 @@ def scatter(size: int) -> Array:
 def _ritz(tick: Callable[[Single], Single], vector: Single) -> tuple[complex, NDArray[np.complex64]]:
     """Approximate the dominant eigenvalue and eigenvector of a map on the Krylov space of a start vector.
 
-    Sums use einsum instead of matrix products, whose threads cost more here than they save.
+    Sums use einsum, because the threads of a matrix product cost more here than they save.
     """
     basis = np.zeros((SPAN, len(vector)), dtype=vector.dtype)
     table = np.zeros((SPAN + 1, SPAN))

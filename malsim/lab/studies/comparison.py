@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class PairedComparison:
     """Result of comparing two paired runs: the mean of b − a with its 95 % interval, both means, and the gain from pairing.
 
-    `each` has one row per replication: rep, a, b, difference. `unpaired` is the interval that the same number of runs on
-    separate random numbers would give (Welch's).
+    `each` has one row per replication: rep, a, b, difference. `unpaired` is the interval (Welch's) that as many runs on
+    independent random numbers would have.
     """
 
     metric: str
@@ -90,8 +90,8 @@ def compare(
     """Compare two scenarios, replication by replication, under common random numbers.
 
     Every draw has an address (seed, replication, population, member, turn, purpose), so the parts that both scenarios share
-    get equal draws; b runs with a's seed and replication numbers. The interval is that of `difference_interval`. Scenarios
-    with equal values in every pair have no difference.
+    have equal draws; b runs with a's seed and replication numbers. The interval is that of `difference_interval`. If the
+    values are equal in every pair, the difference is exactly 0.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def compare(
     replications
         Number of pairs, 2 or more.
     half_width
-        If given, pairs are added as in `replicate` until the half-width of the difference is reached, or `most` pairs.
+        If given, pairs are added as in `replicate` until the difference has this half-width, or `most` pairs were run.
 
     Raises
     ------
     UsageError
-        If fewer than two pairs have a value on both sides.
+        If fewer than two pairs have a value in both scenarios.
     """
     a, b, name = scenario_of(a), scenario_of(b), name_of(metric)
 

@@ -52,8 +52,7 @@ OF_SERIES = re.compile(rf"({'|'.join((*SERIES, STEADY))}) of (.+)")
 def measured(run: Run, metric: Measure) -> Array:
     """Measure a run and return one number per replication, shape (replications,), with NaN for those without a value.
 
-    The run's times and calibration errors are not means of these values. See `measurement`, also for the allowed
-    measures.
+    Times and calibration errors of a run are not means of these values. See `measurement`, also for the allowed measures.
     """
     return measurement(run, metric).each
 
@@ -66,10 +65,10 @@ def measurement(run: Run, metric: Measure) -> Measurement:
     - the name of a figure: `brier`, `log_loss`, `ece`, `rmse_bins`, `auc`, `accuracy`, `false_acted` … (times and
       calibration errors pool the replications);
     - the text of a property, measured by its margin: `always (eff(obs_a1a1) >= 0.3)`;
-    - `accuracy of host`: the share of true answers about a fact, or about the facts of a name (host-1, host-2 …);
+    - `accuracy of host`: the share of right answers about a fact, or about all facts with this name (host-1, host-2 …);
     - a metric of a series: `mean of right(pump)`, `overshoot of eff(obs_a1a1)`, or `steady of belief(pump)`, its mean after
       the warm-up (MSER-5);
-    - `price of the lie`, `price of the truth` or `gap` of the rules or the law (see `price_figure`);
+    - `price of the lie`, `price of the truth` or `gap`, for the scenario's rules or law (see `price_figure`);
     - a function from the run to an array with one number per replication (or a number for one replication).
 
     Raises
@@ -143,8 +142,8 @@ def label_of(metric: str) -> str:
 class Estimate:
     """Mean of a measure over replications, with its 95 % interval and the number of replications that have a value.
 
-    For a measure that is a time, `time` describes its spells. The mean is NaN if more than half of the spells outlast the
-    longest one seen.
+    If the measure is a time, `time` describes its spells; the mean is NaN if most are estimated to outlast the longest
+    seen.
     """
 
     metric: str
@@ -177,7 +176,7 @@ def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Es
     Raises
     ------
     UsageError
-        If fewer than two replications have a value, or all values are equal: there is no spread to estimate.
+        If fewer than two replications have a value, or all values are equal, so that there is no spread to estimate.
 
     >>> print(estimate(np.array([1.0, 2.0, 3.0]), "delay"))
     delay 2 [-0.4841, 4.484] over 3 replications
@@ -190,7 +189,7 @@ def estimate(each: Array | Measurement, metric: str, bounds: Bounds = ANY) -> Es
 def refuse_no_spread(measurement: Paired | Measurement, metric: str, *, alike: bool = False) -> None:
     """Raise `UsageError` if fewer than two replications have a value, or if all values are equal (unless `alike`).
 
-    A time of which more than half of the spells are censored is accepted.
+    A time is accepted even if its mean is unknown because most spells outlast the longest one seen.
     """
     parts = measurement.parts
     values = parts[~np.isnan(parts)]
@@ -251,7 +250,7 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
 
 
 def _property(text: str) -> Property:
-    hint = nearest(text, METRICS, f"choose one of {', '.join(METRICS)}, a property, or `mean of` a value")
+    hint = nearest(text, METRICS, f"use one of {', '.join(METRICS)}, a property, or `mean of` a value")
     if text.strip().isidentifier():  # an identifier can only be the name of a metric
         raise UsageError("no such metric", where="metric", given=text, hint=hint)
     try:

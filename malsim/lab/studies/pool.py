@@ -154,7 +154,7 @@ def _leave_with(parent: Any) -> None:
 def code_of(measure: Callable[..., object]) -> str:
     """Return a hash of a function's code, including nested functions, defaults, closure and attributes.
 
-    Functions that are called by a global name are not included.
+    Other functions that the code calls by a global name are not included.
     """
     return hashlib.sha256(repr(_description(measure, ())).encode()).hexdigest()
 

@@ -24,8 +24,8 @@ STILL = 1e-4
 class RealClaims:
     """Claims with known truth: for each day with questions, the memory at that time and the true values (object, value).
 
-    Only the edge weights of the graph depend on the rules. The graph is therefore built once, by a replay under the default
-    rules, where every weight is 1 or −1.
+    Only the graph's edge weights depend on the rules. The graph is therefore built once, by a replay under the default
+    rules, which make every weight 1 or −1.
     """
 
     name: str
@@ -65,8 +65,8 @@ class RealClaims:
 def read_real(folder: str | Path) -> RealClaims:
     """Read a folder with a claims file and a truth file, such as claims.csv.gz and truth.csv.gz. Bad rows are skipped.
 
-    A dated question is answered by the memory before that day. Raises `UsageError` if the truth has no object of the
-    claims.
+    A dated question is answered by the memory as it was before that day. Raises `UsageError` if claims and truth share no
+    object.
     """
     folder = Path(folder)
     read = read_claims(file_of(folder, "claims"), on_bad_rows="skip")

@@ -110,8 +110,8 @@ def replicate(
     """Run replications until every metric's 95 % interval is within ± `half_width`, or until `most` have been run.
 
     The interval is that of `Measurement.mean`. For skewed values at least 25 skewness² replications are run, and at least
-    100 (`needed`); if `most` is reached first, the interval may have a lower coverage, which `doubts` and the printed
-    line report. Replications are numbered from the scenario's first, so the first n do not depend on how many follow;
+    100 (`needed`). If `most` is reached first, `doubts` and the printed line report that the interval's coverage may be
+    lower. Replications are numbered from the scenario's first, so the first n do not depend on how many follow;
     `scenario.replications` is ignored.
 
     Parameters
@@ -119,11 +119,11 @@ def replicate(
     metric
         One measure or several; see `measure.measured`. `steady of …` is a steady-state mean (MSER-5).
     half_width
-        Requested half-width in the unit of the metric; by metric, if a mapping.
+        Requested half-width in the unit of the metric, or a mapping from metrics to half-widths.
     first, most
-        Number of replications in the first round, 2 or more, and in total. Each later round adds half of the replications
-        made so far, because checking more often and stopping at the first narrow interval makes the interval too narrow
-        (Chow and Robbins, 1965): from 16 replications on, this costs about one percent of coverage for normal values.
+        Number of replications in the first round (2 or more), and the largest total. Each later round adds half as many
+        replications as were run so far: checking more often and stopping at the first narrow interval makes the interval
+        too narrow (Chow and Robbins, 1965). From 16 replications on, normal values lose about one percent of coverage.
 
     Raises
     ------
@@ -154,8 +154,8 @@ def sequential(
 ) -> ReplicationResult:
     """Draw samples until the 95 % interval of every quantity is narrow enough. `replicate` explains the stopping rule.
 
-    `sample(start, count)` returns, for each name of `targets` (half-widths), a measurement of `count` replications from
-    `start` on, or an array with one value each. Equal values raise `UsageError` unless `alike` is true.
+    `sample(start, count)` returns, for each name in `targets` (half-widths), a measurement of `count` replications from
+    `start` on, or an array with one value per replication. Equal values raise `UsageError` unless `alike` is true.
     """
     if not 2 <= first <= most:  # noqa: PLR2004  # one replication has no spread
         raise UsageError("at least two replications are needed", where="first", given=first, allowed=f"2 to {most}")

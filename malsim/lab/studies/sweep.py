@@ -67,7 +67,7 @@ class SweepResult:
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
         """Plot a metric (by default the first) against the settings that vary, which must all be among x, by and y.
 
-        One varying setting gives a line with its interval as a band. Two settings give a line per value of `by`, or shades
+        One varying setting is drawn as a line with its interval as a band; two as a line per value of `by`, or as shades
         over x and y.
         """
         from malsim.showing.plots.studies.settings import curves, shades
@@ -104,23 +104,23 @@ def sweep(
     scenario
         A scenario or the path of its file; each point runs its `replications` on the same random numbers.
     given
-        A grid (setting names to values, all combinations), a list of points, or a frame with a row per point, such as that
-        of `design.design`; names as in `settings.settings_of`.
+        A grid (setting names to values, all combinations), a list of points, or a frame with a row per point, such as
+        `design.design` returns; names as in `settings.settings_of`.
     folder
-        Folder for points/*/*.parquet, out/NAME/sweep if None; the workers of a cluster must see it too. Points that it
-        already holds are not computed again, so an interrupted sweep can be resumed.
+        Folder for points/*/*.parquet (None: out/NAME/sweep), which the workers of a cluster must share. Points already in
+        the folder are not computed again, so an interrupted sweep can be resumed.
     metric
         One measure or several; see `measure.measured`. If None, brier and accuracy for a scenario with facts, otherwise
-        challenge_density and cells. The card of the folder has a hash of a function's code: a changed function needs another
+        challenge_density and cells. The folder's card has a hash of a function's code, so a changed function needs another
         folder.
     executor
-        Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (one per core, if None), which
+        Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (None: one per core), which
         must be able to import the functions you pass.
     progress
         Show a progress bar.
 
     At most 64 points are pending and only file names are returned, so memory does not grow with the number of points. A
-    point does not depend on the worker.
+    point's result does not depend on the worker.
 
     Raises
     ------
@@ -189,9 +189,8 @@ class SweepPoint:
         """Run the point, write its file atomically, and return the name of the file.
 
         The file has one row per metric: the settings, then metric, value, low, high (95 %; null for one replication) and
-        replications. For times it also has horizon (the longest spell) and censored (the share of spells whose end was not
-        seen); value is null if more than half are censored. Raises `UsageError` naming the settings if a run or a metric is
-        refused.
+        replications. Times also have horizon (the longest spell) and censored (the share of spells whose end was not seen);
+        value is null if most outlast the horizon. Raises `UsageError` with the settings if a run or metric is refused.
         """
         try:
             results = measurements_by_running(changed(self.scenario, self.settings, where="sweep"), self.metrics)
@@ -238,7 +237,7 @@ def write_whole(frame: pl.DataFrame, path: Path) -> None:
 def open_folder(folder: Path, about: Mapping[str, Any]) -> None:
     """Create a sweep's folder with its card, sweep.json, or check that the existing card matches.
 
-    Raises `UsageError` naming the differences, without changing the folder.
+    Raises `UsageError` with the differences, and leaves the folder unchanged.
     """
     card = folder / "sweep.json"
     if card.exists():

@@ -43,8 +43,8 @@ class TriageTable:
     """Table that compares triage policies. `frame` has one row per scenario, weekly budget, policy and metric.
 
     `value` has a 95 % interval (low, high) over n replications; `difference` is from the first policy, paired by
-    replication; `reviews` is the mean number of reviews. There is one answer per fact and tick; it is wrong if it is missing
-    or not true. Avoided errors are counted against the same replications without reviewers.
+    replication; `reviews` is the mean number of reviews. There is one answer per fact and tick; a missing or false answer
+    is wrong. Avoided errors are relative to the same replications without reviewers.
     """
 
     frame: pl.DataFrame
@@ -91,7 +91,7 @@ def compare_policies(
     """Run a scenario without reviewers, and with them under each policy and budget, on common random numbers.
 
     `policies` are names in `settings.reader.TRIAGE`; differences are from the first. `weekly` has the weekly budgets of
-    reviews, by default that of the scenario; other settings of its reviewers (number, accuracy, fatigue, delay) are kept.
+    reviews, by default the scenario's own; the reviewers' other settings (number, accuracy, fatigue, delay) are kept.
     Raises `UsageError` for a scenario without facts or reviewers, an unknown policy, or fewer than two replications.
     """
     people = scenario.reviewers
@@ -102,7 +102,9 @@ def compare_policies(
         if name not in TRIAGE:
             raise UsageError("no such policy", where="policies", given=name, allowed=", ".join(TRIAGE))
     if replications < 2:  # noqa: PLR2004  # one replication has no spread
-        raise UsageError("at least two replications are needed", where="replications", given=replications)
+        raise UsageError(
+            "at least two replications are needed", where="replications", given=replications, allowed="2 or more"
+        )
     base = scenario.replace(record="bands", replications=replications)
     without = bench.run(base.replace(reviewers=None))
     rows: list[dict[str, Any]] = []

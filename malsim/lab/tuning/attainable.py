@@ -31,7 +31,7 @@ OTHER_LAW = {"rules.weight_supports", "rules.weight_contradicts", "rules.edge_we
 def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) -> dict[str, str]:
     """Return the requirements that no setting in the space can meet, with the reason for each.
 
-    Only comparisons of `eff(CLAIM)` with a number that the requirement implies are examined. The bounds are those of the
+    Only comparisons of `eff(CLAIM)` with a number that the requirement implies are examined. The bounds hold only for the
     published formula, so the result is empty for another law, a user-defined formula, or a space that changes edge weights.
     """
     published = scenario.law == "mal" and scenario.rules.effective is None and scenario.adapter is None
@@ -57,7 +57,7 @@ def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) 
 def _bounds(run: Run, rows: pl.DataFrame, ends: Mapping[str, float]) -> tuple[tuple[float, str], tuple[float, str]]:
     """Return a lower and an upper bound of a claim's effective confidence, each with its terms.
 
-    `rows` has the claim's cells.
+    `rows` has the cells of the claim.
     """
     stated = rows["stated"]
     least, most = float(stated.to_numpy().min()), float(stated.to_numpy().max())

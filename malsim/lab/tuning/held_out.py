@@ -38,9 +38,9 @@ NAN = float("nan")
 def evaluate_tries(tuner: Tuner) -> TuningResult:
     """Choose the best point tried and evaluate it on held-out units. The first point has the original settings.
 
-    Among many points that differ only by chance, one always looks best and one worst, so flatness of the objective is tested
-    on units that chose neither. The original settings are not chosen if they break a bound on prices. If the units of every
-    try are equal, nothing is random: there are no intervals, and only other problems can be held out.
+    Among many points that differ only by chance, one always looks best and one worst, so flatness of the objective is
+    tested on units not used for that choice. The original settings are not chosen if they break a bound on prices. If the
+    units of every try are equal, nothing is random: there are no intervals, and only other problems can be held out.
     """
     values, tries, losses = tuner.values, tuner.tries, np.stack(tuner.rescale())
     if np.isnan(losses).all(axis=0).any():
@@ -176,8 +176,8 @@ def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataF
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
     """Return each setting's interval, which covers all points not significantly worse than the best, and resampled minima.
 
-    A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. Between the points
-    tried, a quadratic through the points with the same choices is minimised in each resample.
+    A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. To cover values
+    between the points tried, a quadratic fitted to the points with the same choices is minimised in each resample.
     """
     apart = spreads - spreads[:, best : best + 1]
     alike = np.flatnonzero(~(np.quantile(apart, (1.0 - SHARE) / 2.0, axis=0) > EQUAL))

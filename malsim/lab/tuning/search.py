@@ -1,6 +1,6 @@
 """Ask-and-tell optimisers: differential evolution and, for a single loss, quadratic models around the best point.
 
-The path depends only on the losses, not on the order in which they arrive.
+The sequence of points depends only on the losses, not on the order in which they arrive.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ LEVEL = SAME = 1e-9
 def lowest(points: Array, losses: Array) -> Array | None:
     """Minimise, within the unit cube, a quadratic fitted to each resample's losses. Return None if there are too few points.
 
-    c + g·x + ½ x·H·x is fitted by least squares to the better half of the points (by mean loss). Its minimum is −H⁻¹ g, or,
-    where H is not positive definite, at the edge of the cube in the directions that keep falling. With fewer points than
-    twice the coefficients the fit would follow noise.
+    c + g·x + ½ x·H·x is fitted by least squares to the better half of the points (by mean loss). Its minimum is −H⁻¹ g or,
+    in directions in which H is not positive, lies at the edge of the cube. At least twice as many points as coefficients
+    are required, because with fewer the fit would follow noise.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def lowest(points: Array, losses: Array) -> Array | None:
 def least_near(points: Array, worth: Array, *, radius: float, share: float) -> Array:
     """Minimise, within the cube and `radius` of the best point, a quadratic fitted to the points nearest to it.
 
-    c + g·s + ½ s·H·s is fitted by least squares to `share` times as many points as it has coefficients; with fewer points
-    the minimum-norm solution is taken. Points with an infinite loss are ignored.
+    c + g·s + ½ s·H·s is fitted by least squares to `share` times as many points as it has coefficients. If there are fewer
+    points, the minimum-norm solution is used. Points with an infinite loss are ignored.
     """
     from scipy.optimize import minimize
 
@@ -116,10 +116,10 @@ CROSSING, CROSSINGS = (0.8,), (0.2, 0.5, 0.9)
 class Search:
     """Minimiser over the unit cube: a Sobol sequence, followed by generations of differential evolution.
 
-    `ask()` returns the next point of the generation; `tell(number, value)` records its loss (NaN: none). The next generation
-    is made when all losses of the last are known, so their order and the number of workers change nothing. The first
-    generation has `start` points (`size` if 0). v = x + pull (best − x) + 0.6 (x1 − x2), each coordinate taken over with
-    probability 0.8. Source: Storn and Price, 1997.
+    `ask()` returns the next point of the generation; `tell(number, value)` records its loss (NaN: none). A generation is
+    made when all losses of the previous one are known, so the order of losses and the number of workers do not matter. The
+    first generation has `start` points (`size` if 0). Children are v = x + pull (best − x) + 0.6 (x1 − x2), in which each
+    coordinate replaces that of x with probability 0.8. Source: Storn and Price, 1997.
 
     >>> search = Search(1, size=4)
     >>> for _ in range(40):
@@ -203,10 +203,10 @@ class Search:
 class ModelSearch(Search):
     """Minimiser over the unit cube: a Sobol sequence, followed by generations of model minima and evolved children.
 
-    Three of eight points are minima of quadratics through the points nearest the best, within three different radii of it;
-    the most successful radius is kept, and halved if none improves. The rest are children of the 16 best points,
-    v = x + pull (best − x) + 0.6 (x1 − x2), each coordinate taken over with probability 0.2, 0.5 or 0.9: this suits losses
-    that are sums over settings and losses that are not. Sources: Powell, 2009 (BOBYQA); Storn and Price, 1997.
+    Three of eight points are minima of quadratics fitted to the points nearest the best point, within three different
+    radii; the most successful radius is kept, and halved if none improves. The others are children of the 16 best points, v
+    = x + pull (best − x) + 0.6 (x1 − x2), in which a coordinate replaces that of x with probability 0.2, 0.5 or 0.9: this
+    suits losses that are sums over settings and losses that are not. Sources: Powell, 2009 (BOBYQA); Storn and Price, 1997.
 
     >>> search = ModelSearch(2, size=8)
     >>> for _ in range(40):

@@ -30,7 +30,7 @@ def losses_of(problems: Sequence[Problem], measures: Sequence[Measure], values: 
 def loss_of(units: Sequence[Sequence[Array]], *, worst: bool, scales: Sequence[float] = ()) -> Array:
     """Return each measure's loss, averaged over units, then over problems. For requirements, return only the worst loss.
 
-    Shape (measures,); (1,) for requirements, each divided by its scale. NaN if no unit has a value.
+    Shape (measures,), or (1,) for requirements, whose margins are divided by their scales. NaN if no unit has a value.
     """
     if worst:
         return np.array([float((worst_margins(units) / (scales or 1.0)).min()) * -1.0])

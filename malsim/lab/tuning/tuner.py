@@ -134,42 +134,42 @@ def tune(
         Number of points to try in addition to the original settings: 32, then whole generations of 8 (of 32 for several
         objectives).
     executor
-        Any `concurrent.futures` executor; the number of workers changes only the time.
+        Any `concurrent.futures` executor; the number of workers changes only the running time.
     progress
         Show a progress bar.
     objective
-        A measure (see `lab.studies.measure.measured`), "brier" if None; its mean over replications, then over problems. For
+        A measure (see `lab.studies.measure.measured`; None: "brier"), averaged over replications, then over problems; for
         real claims brier, log_loss, accuracy or trust_brier. For several objectives, the Pareto front is sought.
     requirements
         Properties instead of an objective: the worst margin over all problems and replications is maximised.
     keep
         Bounds on prices that every point must keep, such as "gap >= 3" (see `price_figures.PRICES`); other points are not
-        run. If the original settings break a bound, the best point that keeps them is recommended, whatever its loss.
+        run. If the original settings break a bound, the best point that keeps all bounds is recommended, whatever its loss.
     holdout
-        Problems for testing only. If None, half of the objects of claims, and further replications of scenarios.
+        Problems used only for testing. If None, half of the objects of real claims, and more replications of scenarios.
     replications
-        Least number of replications of each scenario.
+        Minimum number of replications of each scenario.
     rules
         Rules to start from; if None, those of the scenarios, and the defaults for claims.
 
-    Nothing is recommended if the objective is flat up to chance, if the interval of the held-out gain contains 0, or if no
-    setting tried meets the requirements: then `best` is the closest, and `margins` has its margin for each requirement.
-    Several requirements on different scales are each divided by the best margin that any point reaches, unless one of them
-    sets its own `scale`. If nothing is random, nothing is held out and there are no intervals.
+    Nothing is recommended if the objective differs only by chance, if the interval of the held-out gain contains 0, or if
+    no point meets the requirements. In the last case `best` is the closest point, and `margins` has its margin for each
+    requirement. If requirements have different scales, each margin is divided by the best that any point reaches, unless
+    one requirement sets its own `scale`. If nothing is random, nothing is held out and there are no intervals.
 
     Raises
     ------
     UsageError
-        For a bad space, nothing to tune on, no truth, one replication, an objective combined with requirements, a budget too
-        small for the settings, or an objective that is the same at every point.
+        If the space is invalid, there is no problem, truth or second replication, an objective is combined with
+        requirements, the budget is too small for the settings, or the objective is the same at every point.
     """
     from tqdm.auto import tqdm
 
     # enough points for the coefficients of a quadratic, plus one generation
     needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)
     if budget < needed:
-        allowed = f"{needed} or more for this number of settings"
-        raise UsageError("the budget is too small", where="tune", given=budget, allowed=allowed)
+        allowed = f"{needed} or more for {len(space)} settings"
+        raise UsageError("the budget is too small", where="tune: budget", given=budget, allowed=allowed)
     within({"points": budget}, where="tune")
     tuner = Tuner(problems, space=space, seed=seed, **settings)
     several = len(tuner.measures) > 1 and not tuner.worst
@@ -216,8 +216,8 @@ def _refuse_constant(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) ->
 def _weighted_loss(first: Array, last: Array) -> Array:
     """Return one loss per point: the maximum over objectives of w (loss − low) / (high − low) (Chebyshev).
 
-    Low and high are the ends of the first generation. The weights w depend on the position in the generation, so that the
-    points spread over the front.
+    Low and high are the extremes of the first generation. The weights w vary over a generation, so that points spread over
+    the front.
     """
     if last.shape[1] == 1:
         return last[:, 0]

@@ -32,10 +32,10 @@ class TuningResult:
 
     candidates
         One row per point tried: number (0: the original settings), a column per setting, a loss column per objective, and
-        `front` (no other point is better in every objective).
+        `front` (true if no other point dominates this one).
     best, interval
-        The settings of lowest loss, and the 95 % interval of each: the range of the points not significantly worse than the
-        best, and of the minima of a quadratic through the points in resamples of the units.
+        The settings with the lowest loss, and the 95 % interval of each: the range of the points not significantly worse
+        than the best, and of the minima of quadratics fitted to the points in resamples of the units.
     loss, gain
         On the units used for tuning: the loss of the best settings, and its decrease from the original settings.
     held_out, held_gain
@@ -43,11 +43,11 @@ class TuningResult:
     recommended
         Whether to change the settings; `reason` says why or why not.
     margins
-        For requirements, one row each: requirement, margin and held_out (in the units compared, the worst over problems and
-        replications), scale, met, and `excluded`, the bound that no setting of the space can pass.
+        One row per requirement: requirement, margin and held_out (in the units compared, the worst over problems and
+        replications), scale, met, and `excluded`, the bound that no setting in the space can exceed.
     notes, subjects, formula
-        Sentences on settings whose best value lies at an end of its range, and on whether anything is random; the scenarios
-        and claims files used, for `trajectories`; the user-defined formula that was tuned, which `toml` also writes.
+        Sentences about settings whose best value is at an end of its range, and about missing randomness; the scenarios and
+        claims files used, for `trajectories`; the user-defined formula that was tuned, which `toml` also writes.
     """
 
     objectives: tuple[str, ...]
@@ -111,7 +111,7 @@ class TuningResult:
     def figure(self, *, title: str = "") -> Sheet:
         """Plot the loss against each setting, with the best point and its interval.
 
-        For several objectives, plot their front.
+        If there are several objectives, plot their front.
         """
         from malsim.showing.plots.studies.settings import slices
 
@@ -144,7 +144,7 @@ class TuningResult:
     def trajectories(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:
         """Plot the first problem's trajectories before and after tuning, for the six cells that differ most.
 
-        Raises `UsageError` if no scenario or claims file was tuned on.
+        Raises `UsageError` if neither a scenario nor a claims file was used for tuning.
         """
         from malsim.lab.family import before_and_after
 

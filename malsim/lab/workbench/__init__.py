@@ -21,8 +21,8 @@ def workbench(scenario: Scenario | str | Path) -> Any:
     Parameters
     ----------
     scenario
-        A scenario, or the path of a scenario, a netlist, a file of claims or a store. Opening a path from Python
-        counts as consent to run the code that the file names.
+        A scenario, or the path of a scenario, a netlist, a claims file or a store. Opening a path from Python counts as
+        consent to run the code that the file names.
 
     Raises
     ------

@@ -42,8 +42,8 @@ INTERVAL = 0.1  # minimum number of seconds between two progress reports
 class Tuning:
     """Scenario together with the user's changes to it.
 
-    `values` maps dotted setting names to their new values, with the law under `law`. `netlist` is the text of a
-    replacement netlist. `checks` and `inputs` are added to those of the scenario.
+    `values` maps dotted setting names to new values; the key `law` has the law. `netlist` is the text of a replacement
+    netlist. `checks` and `inputs` are added to the scenario's own.
     """
 
     base: Scenario
@@ -148,8 +148,8 @@ class Runner:
     """Runner that executes one tuning at a time. Of the tunings that arrive during a run, it keeps only the latest.
 
     `schedule` calls a function on the page's thread. `done` receives the result, `failed` the tuning and an error message,
-    and `progress` the share of completed ticks, or -1 at the end. With `at_once`, tunings run on the calling thread, as
-    notebooks need.
+    and `progress` the share of completed ticks, or -1 at the end. With `at_once`, as in notebooks, tunings run on the
+    calling thread.
     """
 
     def __init__(

@@ -28,8 +28,8 @@ TITLES = {
 class TraceLine:
     """Step line in which each value holds from its day in `t` until the next day in `t`. NaN means no value.
 
-    `low` and `high` are the 5th and 95th percentiles over replications, empty for a single replication. `same_as` names
-    an earlier trace of the panel with equal values.
+    `low` and `high` are the 5th and 95th percentiles over replications; empty for a single replication. `same_as` names an
+    earlier trace of the panel that has equal values.
     """
 
     name: str
@@ -55,7 +55,7 @@ class TraceLine:
 def traces_of(run: Any) -> dict[str, tuple[TraceLine, ...]]:
     """Return the traces of a run, grouped by panel in order of display.
 
-    Several replications are reduced to mean and band. Randomly drawn writers write different cells in each replication;
+    Several replications are reduced to mean and band. Randomly drawn writers write different cells in each replication, so
     the traces of cells are then those of the first replication.
     """
     several = run.scenario.replications > 1

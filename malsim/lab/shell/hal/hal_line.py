@@ -39,8 +39,8 @@ def wired(session: Session, statements: Sequence[Statement]) -> Session:
 def is_hal(text: HalText, session: Session, words: Sequence[str]) -> bool:
     """Return whether a line refers to a LinuxCNC component, instance or function.
 
-    If a component and an op have the same name, the name means the component only in a session without cells whose
-    instances all come from LinuxCNC components.
+    A name shared by a component and an op means the component only if the session has no cells and all its instances come
+    from LinuxCNC components.
     """
     name, first = words[0], words[1] if len(words) > 1 else ""
     if name == "loadrt":

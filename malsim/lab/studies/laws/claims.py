@@ -47,8 +47,8 @@ def read_source(
 ) -> tuple[pl.DataFrame, pl.DataFrame | None, list[str]]:
     """Read claims and truth from a claims file, a folder with both files, a store, or another memory that can be imported.
 
-    `confidence` is used for claims of a memory that state none. The last item has a line for each kind of rows left out.
-    Raises `DataError` or `StoreError` as the readers do.
+    `confidence` is used for a memory's claims that state none. The last item has a line for each kind of row left out.
+    Raises `DataError` or `StoreError` if a file or store cannot be read.
     """
     if path.is_dir() and any(path.glob("claims.*")):
         path, truth = file_of(path, "claims"), truth or str(file_of(path, "truth"))
@@ -85,13 +85,12 @@ def compare_on_claims(
     """Ask several laws the same questions about the same claims, and score their answers.
 
     Metrics: `accuracy` over all questions; `returned`, the accuracy over questions whose true value the object had before;
-    `brier`, if the law has a belief. A tie of k values counts as 1/k right. An item-based law has a memory per object and
-    never ticks, so age counts only through its score. A law that keeps records of writers has one memory for all objects
-    and ticks before each question. So does a graph of claims, whose contradictions are mutual as in `replay`.
+    `brier`, if the law has a belief. A tie of k values counts as 1/k right. An item-based law has one memory per object and
+    never ticks, so a claim's age counts only in the law's score. A law that keeps writers' records has one memory for all
+    objects, which ticks before each question. So does a claim graph, in which contradictions are mutual, as in `replay`.
 
-    Differences are from the first of `laws`. Questions are asked `ask_after` days after a change of truth; the claims of the
-    writers in `without` are left out. Raises `UsageError` for an unknown writer, or a truth without any object of the
-    claims.
+    Differences are from the first of `laws`. Questions are asked `ask_after` days after a change of truth; claims by the
+    writers in `without` are left out. Raises `UsageError` if a writer is unknown, or if claims and truth share no object.
     """
     writers = claims["writer"].unique().sort().to_list()
     if unknown := [writer for writer in without if writer not in writers]:

@@ -56,11 +56,11 @@ def replay_law(
 ) -> LawReplay:
     """Answer questions about claims (from `claim_files.read_claims`) under an item-based law, and score the answers.
 
-    Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all objects
-    and ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its probability is
-    the law's belief, null if the law has none. Each row of a dated truth is asked with the claims before it. Intervals are
-    by bootstrap over questions, drawn from the seed. Raises `LawError` for an unknown law, `ScenarioError` for an unknown
-    parameter of the law.
+    Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all
+    objects, which ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its
+    probability is the law's belief, null if the law has none. Each row of a dated truth is asked when the memory has the
+    claims before it. Intervals are by bootstrap over questions, with `seed`. Raises `LawError` for an unknown law,
+    `ScenarioError` for an unknown parameter of the law.
     """
     entry = find_law(law, where="--law")
     answers = _answers(plant_of(entry, params, where="law"), claims, _questions(claims, truth), pools=entry.pools)
@@ -170,7 +170,7 @@ def replay_report(
     """Replay claims under a law or a rules preset. Given the truth, also score the answers and those of simpler laws.
 
     `settings` are `rules.NAME=VALUE` for the graph's law, `law.NAME=VALUE` for another law. `rules` is a preset, or a TOML
-    file with `[rules]`, for the graph's law. Raises `UsageError` for rules with a law that has none, or an unknown setting.
+    file with `[rules]`, for the graph's law. Raises `UsageError` for rules with a law without rules, or an unknown setting.
     """
     plant = plant_of("mal" if law in PRESETS else law)
     if not isinstance(plant, Graph):

@@ -43,8 +43,8 @@ def compare_on_scenarios(
 
     `laws` are names of laws, presets of rules for the graph's law (default, guarded), or user-defined memories (`Adapter`).
     Values are means over replications with their intervals (`Measurement.mean`). Differences from the first law are paired
-    by replication, each with its own 95 % interval (`difference_interval`). A figure that a law does not have (no belief, no
-    reader) is null, and `left_out` names it once.
+    by replication, each with its own 95 % interval (`difference_interval`). A measure that a law does not have (no belief,
+    no reader) is null, and is named once in `left_out`.
     """
     rows: list[dict[str, object]] = []
     left_out: list[str] = []

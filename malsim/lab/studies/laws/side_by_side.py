@@ -36,9 +36,9 @@ class LawTable:
 
     `value` has a 95 % interval (low, high) over n questions or replications; `difference` is from the first law, paired by
     question or replication. For a time, `horizon` is the longest spell and `censored` the share of spells whose end was not
-    seen; if these are more than half, `beyond` is the longest spell and there is no mean. A law without belief has no brier.
-    `left_out` lists figures that a law does not have. `failures` lists the replications in which a user-defined memory
-    failed; a memory that failed in all of them has rows without figures.
+    seen; if most spells are estimated to outlast `horizon`, `beyond` has the same value and there is no mean. A law without
+    belief has no brier. `left_out` lists measures that a law does not have. `failures` lists the replications in which a
+    user-defined memory failed; if it failed in all of them, its rows have no values.
     """
 
     frame: pl.DataFrame

@@ -30,9 +30,9 @@ def arrived(claims: pl.DataFrame) -> pl.DataFrame:
 def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
     """Return one row per question: object, asked (days; null for an undated truth), value, and `returned` (True or False).
 
-    There is a question `ask` days after each *change* of a dated truth: a row whose value differs from the previous row of
-    the same object. An object's first value is not a change. `returned` marks changes back to an earlier value. There is one
-    question about each undated truth, after all claims.
+    There is a question `ask` days after each *change* of a dated truth, which is a row whose value differs from the
+    previous row of the same object. An object's first value is not a change. `returned` marks changes back to an earlier
+    value. If the truth is undated, there is one question per object, after all claims.
 
     >>> truth = pl.DataFrame({"object": ["x"] * 4, "value": ["A", "B", "B", "A"], "asked": [0.0, 5.0, 6.0, 9.0]})
     >>> questions_of(truth, ask=1.0).rows()
@@ -54,8 +54,8 @@ def questions_of(truth: pl.DataFrame, *, ask: float = 0.0) -> pl.DataFrame:
 class Stream:
     """Claims in order of arrival and questions in order of time, as arrays of indices into a vocabulary.
 
-    `memories` is the number of objects if each object has its own memory (as a replication), and 1 if a memory holds them
-    all. `words` has the values of each object as text.
+    `memories` is the number of objects if each object has its own memory (as a replication), and 1 if one memory has them
+    all. `words` has each object's values as text.
     """
 
     vocabulary: Vocabulary

@@ -32,7 +32,7 @@ class Card:
     ----------
     rows
         One column per name in `before` (such as `alarm.out`, its value as the tick begins), `inputs` and `outputs`, and
-        `deciding`, a list of the inputs that, changed alone, would change an output in that tick.
+        `deciding`, the list of inputs each of which alone, if changed, would change an output in that tick.
     """
 
     rows: pl.DataFrame
@@ -112,7 +112,7 @@ def _entropy(values: np.ndarray, codes: np.ndarray) -> float:
 def card(space: StateSpace) -> Card:
     r"""Return the truth table of an explored Boolean part.
 
-    States that the outputs cannot distinguish share one set of rows.
+    States that cannot be distinguished by the outputs share one set of rows.
 
     >>> from malsim.netlist import parse
     >>> from malsim.netlist.wiring import link
@@ -157,8 +157,8 @@ KINDS = {"kind": pl.String, "name": pl.String, "shown": pl.Boolean, "wants": pl.
 def coverage(part: Part, stream: Mapping[str, Bools], *, tick: float = DAY) -> pl.DataFrame:
     """Run a Boolean part on recorded inputs and return the coverage of its ops' input and output pins.
 
-    An input pin of an op is shown to matter on its own (modified condition / decision coverage, DO-178B) if two calls with
-    the same state and the same other inputs differ in that input and in an output of the op. `stream` has ticks ×
+    An op's input pin is shown to have an effect of its own (modified condition / decision coverage, DO-178B) if two calls
+    with the same state and the same other inputs differ in this input and in an output of the op. `stream` has ticks ×
     replications of each input of the part; `tick` is in milliseconds. The columns are kind (`output` or `input`), name
     (`alarm.out`, `either.in-0`), shown, wants (observations still needed) and line.
     """

@@ -25,9 +25,9 @@ MOST_ROWS = 1 << 20
 class StateSpace:
     """States that a Boolean part can reach from its initial state, and the transitions between them.
 
-    `inputs` (valuations × inputs) are the inputs possible in one tick. `states` has one row per state, the initial state
-    first. `after` (states × valuations) is the index of the next state, and `signals` the value of each signal in that tick.
-    `reached_by` is the (state, valuation) from which each state was first reached.
+    `inputs` (valuations × inputs) has the combinations of inputs that are possible in one tick. `states` has one row per
+    state, the initial state first. `after` (states × valuations) is the index of the next state, and `signals` the value of
+    each signal in that tick. `reached_by` is the (state, valuation) from which each state was first reached.
     """
 
     machine: Machine

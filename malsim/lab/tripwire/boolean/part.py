@@ -31,7 +31,7 @@ class Part:
     """Boolean part of a netlist, represented as a net whose ops all belong to the domain `run`.
 
     `inputs` are the bits written outside the part: by a watch, a cell's flag, the loop, or a caller. `outputs` are the bits
-    read outside the part, or not read. `apart` are pairs of inputs that are never true together.
+    read outside the part or not at all. `apart` has the pairs of inputs that are never true together.
     """
 
     net: Net

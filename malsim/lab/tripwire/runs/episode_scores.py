@@ -92,8 +92,8 @@ def rate(count: Floats, exposure: Floats, *, per: float = 1.0) -> Interval:
 def run_length(length: Floats, ended: Bools) -> Interval:
     """Return the mean run length in ticks. Runs that did not end count as right-censored.
 
-    If all runs ended, the mean with Student's interval. Otherwise ticks watched / runs ended, the maximum-likelihood
-    estimate of a geometric distribution, with the interval of its Poisson count; without an ended run, a lower bound only.
+    If all runs ended, return the mean with Student's interval. Otherwise return ticks watched / runs ended, the estimate
+    for a geometric distribution, with the interval of its Poisson count; without an ended run, only a lower bound.
 
     >>> run_length(np.array([10.0, 20.0, 30.0]), np.array([True, True, False]))
     Interval(value=30.0, low=8.30..., high=247.7..., count=2, how='geometric, 1 of 3 cut off')
@@ -114,7 +114,7 @@ def run_length(length: Floats, ended: Bools) -> Interval:
 def median_length(length: Floats, ended: Bools) -> Interval:
     """Return the Kaplan–Meier median run length in ticks with a log-log interval; NaN if the curve stays above one half.
 
-    At the ends of the curve, where that interval has no width, Clopper and Pearson's is used.
+    Clopper and Pearson's interval is used at the ends of the curve, where the log-log interval has no width.
 
     >>> median_length(np.array([1.0, 2.0, 3.0, 4.0, 9.0]), np.array([True, True, True, True, False]))
     Interval(value=3.0, low=1.0, high=inf, count=4, how='Kaplan–Meier, 1 of 5 cut off')
@@ -156,7 +156,7 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
     Parameters
     ----------
     alarm, truth
-        Ticks × replications: true while the alarm is on, and during an episode.
+        Ticks × replications: true while the alarm is on, and during an episode, respectively.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def scores(alarm: Bools, truth: Bools) -> pl.DataFrame:
     Raises
     ------
     DataError
-        If the two arrays are not of one shape, ticks × replications.
+        If the two arrays do not have the same shape, ticks × replications.
     """
     if alarm.shape != truth.shape or alarm.ndim != 2 or not alarm.size:  # noqa: PLR2004
         given = f"{alarm.shape}, {truth.shape}"
@@ -234,7 +234,7 @@ def spans(span: Bools) -> tuple[Ints, Ints, Ints]:
 def next_on(bits: Bools) -> Ints:
     """Return, for each tick, the first tick at or after it where the bit is on, or the number of ticks if there is none.
 
-    An extra last row stands for the end.
+    An additional last row stands for the end of the run.
     """
     ticks = len(bits)
     on_at = np.vstack([np.where(bits, np.arange(ticks)[:, None], ticks), np.full((1, bits.shape[1]), ticks)])

@@ -77,7 +77,7 @@ LEAST = 20  # minimum number of quiet ticks for an estimate of the noise
 class Noise:
     """Stationary AR(1) noise: x(t) − mean = correlation · (x(t−1) − mean) + sigma · sqrt(1 − correlation²) · N(0, 1).
 
-    Mean and sigma (above 0) are in the unit of the watched value; the correlation of neighbouring ticks is 0 to below 1.
+    Mean and sigma (above 0) are in the unit of the watched value; the correlation of successive ticks is in [0, 1).
     """
 
     mean: float = 0.0
@@ -107,7 +107,7 @@ class Noise:
     def of(cls, values: Floats, quiet: Bools) -> Noise:
         """Estimate the noise of a signal (ticks × replications) from its quiet ticks, ignoring NaN.
 
-        Raises `UsageError` for fewer than 20 quiet ticks, or for a value that never changes.
+        Raises `UsageError` if there are fewer than 20 quiet ticks, or if the value never changes.
         """
         valid = quiet & ~np.isnan(values)
         if valid.sum() < LEAST:
@@ -127,8 +127,8 @@ class Noise:
 class Observation:
     """Recorded run of a tripwire, with its trace, its alarm (the signal `name`), and the episodes that should trip it.
 
-    `alarm` and `truth` (ticks × replications) are true while the alarm is on, and during an episode. `tests` are the
-    episodes that test the tripwire, by name; they are part of the truth too.
+    `alarm` and `truth` (ticks × replications) are true while the alarm is on, and during an episode, respectively. `tests`
+    has the episodes that test the tripwire, keyed by name; `truth` includes them.
     """
 
     run: Run
@@ -171,8 +171,8 @@ def alarm_of(net: Net, name: str | None = None) -> str:
     """Return the name of the alarm signal: `name` if given, otherwise the only signal that can serve as the alarm.
 
     Candidates are, in order of preference, signals written by a latch, signals written by a watchdog, bits that set a flag
-    or act on the loop, and outputs of the Boolean part. Only candidates of the first kind present count. Raises
-    `UsageError` if `name` is not a bit, if there is no alarm, or if there are several.
+    or act on the loop, and outputs of the Boolean part. Only the most preferred kind present counts. Raises `UsageError` if
+    `name` is not a bit, or unless there is exactly one alarm.
     """
     bits = [key for key, signal in net.signals.items() if signal.type == "bit" and signal.domain == "run"]
     if name is not None:

@@ -62,7 +62,7 @@ addf beyond tick
 class Charts:
     """Control charts of one signal, keyed by name and fitted to the quiet ticks of one run.
 
-    `target` stands for the signal before it has a value.
+    `target` is used until the signal has a value.
     """
 
     signal: str = ""
@@ -99,8 +99,8 @@ def cusum(*, target: float = 0.0, sigma: float = 1.0, slack: float = 0.5, thresh
 
     Slack and threshold are in units of sigma.
 
-    The sums restart after each alarm. With slack 0.5 the published ARL0 and ARL1 (one sigma) are 167.7 and 8.38 for
-    threshold 4, 465.4 and 10.38 for 5 (Hawkins and Olwell, Cumulative Sum Charts, 1998).
+    The sums restart after each alarm. With slack 0.5, the published ARL0 and ARL1 (shift of one sigma) are 167.7 and 8.38
+    for threshold 4, and 465.4 and 10.38 for threshold 5 (Hawkins and Olwell, Cumulative Sum Charts, 1998).
     """
     return link(parse(_CUSUM.format(target=target, sigma=sigma, slack=slack, threshold=threshold)))
 
@@ -110,8 +110,8 @@ def ewma(*, target: float = 0.0, sigma: float = 1.0, gain: float = 0.1, width: f
 
         mean += gain · (x − mean);  alarm if |mean − target| > width · sigma · sqrt(gain / (2 − gain))
 
-    With gain 0.1 and width 2.814 the published ARL0 is 500 and ARL1 of one sigma 10.3 (Lucas and Saccucci, Technometrics
-    32, 1990).
+    With gain 0.1 and width 2.814, the published ARL0 is 500 and the ARL1 (shift of one sigma) is 10.3 (Lucas and Saccucci,
+    Technometrics 32, 1990).
     """
     half = width * sigma * (gain / (2 - gain)) ** 0.5
     return link(parse(_EWMA.format(offset=-target, gain=gain, low=-half, high=half)))

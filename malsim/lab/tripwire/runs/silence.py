@@ -30,14 +30,14 @@ class Receipt:
     Parameters
     ----------
     silent, tripped, blind
-        Shares of ticks and replications: alarm off with fresh inputs, alarm on, alarm off with stale or absent inputs.
+        Shares of ticks, all replications: alarm off with fresh inputs, alarm on, alarm off with stale or missing inputs.
     ticks
         Number of ticks, and of replications.
     inputs
         One row per watched signal: signal, fresh (share of ticks), longest (ticks unchanged), changed (last day), stale.
     last_test
-        Last day on which a test had the alarm on, in the replication where that is earliest; None if a replication was
-        never tripped by a test.
+        Last day with the alarm on in a test, in the replication where that day is earliest; None if no test tripped the
+        alarm in some replication.
     tests
         Names of the test episodes.
     ends_blind
@@ -92,7 +92,7 @@ class Receipt:
 def sensors(net: Net) -> list[str]:
     """Return the signals that a net watches: numbers from outside the net or, if there are none, bits from outside.
 
-    Signals of the clock and acknowledgements are not watched.
+    Clock signals and acknowledgements are not among the watched signals.
     """
     clock = {
         name for name, signal in net.signals.items() if str(signal.writer and signal.writer.address).startswith("clock.")
@@ -159,7 +159,7 @@ def receipt(
 def _last_test(alarm: Bools, tests: Mapping[str, Bools], days: Array) -> float | None:
     """Return the last day on which a test tripped the alarm, or None if some replication has no such day.
 
-    The earliest of these days over all replications counts.
+    The result is the earliest of these days over all replications.
     """
     if not tests:
         return None

@@ -1,6 +1,6 @@
 """Tripwire design from target run lengths. The level, hysteresis, hold time and smoothing are found by simulation.
 
-A structure is a smoothing gain and a hold; each is tried at the level that gives the target ARL0.
+A structure is a pair of smoothing gain and hold. Each structure is tried at the level that gives the target ARL0.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ class AlarmDesign:
     Parameters
     ----------
     arl0, delay
-        Targets in ticks.
+        Targets, in ticks.
     noise, shift
-        Noise and shift that the design is for.
+        Noise and shift for which the alarm is designed.
     candidates
-        gain, hold (ticks), level, arl0, arl1, reached: each structure at the level that gives the target ARL0.
+        One row per structure, at the level that gives the target ARL0: gain, hold (ticks), level, arl0, arl1, reached.
     gain, hold, level, hysteresis
-        The proposal: share of the gap that the smoothing closes each tick, ticks for which a crossing must last, level as
-        a distance from the mean and width of the hysteresis band, both in the unit of the watched value.
+        The proposal: share of the gap that the smoothing closes per tick, ticks for which a crossing must last, level (a
+        distance from the mean) and width of the hysteresis band, both in the unit of the watched value.
     text
         The netlist.
     evaluation
@@ -143,20 +143,20 @@ def design_tripwire(
 ) -> AlarmDesign:
     """Find a level, hysteresis, hold time and smoothing that meet targets for false alarms and for detection delay.
 
-    For every smoothing and hold the level is solved for the target ARL0 on one quiet stream. The choice is the simplest
-    structure that is fast enough, or else the fastest. The hysteresis is the narrowest of a few that limits the chatter.
+    For every smoothing and hold, the level for the target ARL0 is found on one quiet stream. The simplest structure that is
+    fast enough is chosen, otherwise the fastest. The hysteresis is the narrowest of a few that limits chatter.
 
     Parameters
     ----------
     arl0, delay
-        Least average run length to a false alarm, and greatest to detect the shift (its first tick is 1), in ticks.
+        Smallest average run length to a false alarm and largest to detection of the shift (first tick: 1), in ticks.
     noise, shift
-        Noise in quiet ticks (default: standard normal), and the change of the mean to detect, in the value's unit; a
-        negative shift is a fall.
+        Noise in quiet ticks (default: standard normal), and the change of the mean to detect, in the value's unit (negative
+        for a fall).
     tick
         Milliseconds between two ticks, for the hold.
     chatter
-        Greatest share of alarms that come on again within 3 ticks of going off.
+        Largest share of alarms that may come on again within 3 ticks of going off.
 
     Raises
     ------

@@ -42,7 +42,7 @@ SHOWN = ("missed", "delay", "false alarms", "standing")
 class Watching:
     """Watch on one score of one cell. The watch trips when the score has been beyond `level` for `hold` ticks.
 
-    `side` is `below` or `above`; for `below`, values and level have their sign changed.
+    `side` is `below` or `above`; for `below`, the signs of the values and of the level are reversed.
     """
 
     address: str
@@ -82,8 +82,8 @@ class Watching:
 class ExampleDesign:
     """Smallest netlist that separates alarm days from silent days: one watch, or two watches joined by `or2` or `and2`.
 
-    `watches` is empty if nothing separates them. `cost` has the columns of `episode_scores.scores`, measured on fresh seeds
-    or, for a store, on its history.
+    `watches` is empty if no signal separates the two kinds of days. `cost` has the columns of `episode_scores.scores`,
+    measured on fresh seeds or, for a store, on its history.
     """
 
     watches: tuple[Watching, ...]
@@ -127,12 +127,12 @@ def design_from_examples(source: str | Path, speak: str, silent: str, *, seed: i
     speak, silent
         Spans of days: `6:9,33:` for days 6 to 9, and from 33 on.
     seed
-        Seed of the replications in which the design's cost is measured.
+        Seed of the replications on which the design's cost is measured.
 
     Raises
     ------
     UsageError
-        For days that cannot be read, that overlap, or that contain no tick.
+        If days cannot be parsed, overlap, or contain no tick.
     """
     scenario, days, values = _recorded(Path(source))
     spans, quiet = _spans(speak, days, "--speak"), np.any(_spans(silent, days, "--silent"), axis=0)

@@ -55,7 +55,7 @@ def _finite(value: Any) -> Any:
 def junit_text(card: Scorecard) -> str:
     """Return a scorecard as JUnit XML with three test suites: silence, safety (answers and flaws), and mutants.
 
-    A mutant whose level is moved by a fifth need not be caught: it is skipped if no check fails on it.
+    A mutant whose level is changed by a fifth need not be caught; if no check fails on it, it is reported as skipped.
     """
     root = ET.Element("testsuites", name="malsim")
     status = "" if card.receipt.alive else "failure"

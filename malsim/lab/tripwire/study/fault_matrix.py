@@ -52,10 +52,10 @@ def matrix(base: Observation, charts: Charts) -> pl.DataFrame:
     Returns
     -------
     pl.DataFrame
-        One row per fault and alarm, first the tripwire and then the charts: verdict (`holds`, `misses`, `late`,
-        `false alarms`, `error`, `nothing to lose`), number of episodes `detected` without the fault, number of them `lost`
-        with the interval of their share, mean ticks `later` for the others, and additional `false_alarms` per replication,
-        with intervals unless there is one replication. Ticks lost by a fault repeat the tick before.
+        One row per fault and alarm, first the tripwire and then the charts: verdict (`holds`, `misses`, `late`, `false
+        alarms`, `error`, `nothing to lose`), number of episodes `detected` without the fault, number of these `lost` with
+        the interval of their share, mean delay of the others (`later`, in ticks), and additional `false_alarms` per
+        replication, with intervals if there are several replications. A tick lost to a fault repeats the previous tick.
     """
     rows: list[dict[str, object]] = []
     before = {base.name: base.alarm} | charts.alarms(base)
@@ -78,7 +78,7 @@ def faulty_scenarios(scenario: Scenario) -> Iterator[tuple[str, Scenario]]:
 
     Claims about cells wired to the netlist are never lost.
 
-    Faults hit the claims of populations by noise on their lines, and scripted claims by separate draws.
+    Faults affect a population's claims by noise on its lines, and scripted claims by separate draws.
     """
     late, claims = LATE * scenario.turn_every / DAY, scenario.claims
     wired = [path.handle for _, path in scenario.netlist.net.paths] if scenario.netlist else []

@@ -152,8 +152,8 @@ def mutation_results(base: Observation) -> pl.DataFrame:
     pl.DataFrame
         kind, what, line, verdict, by, shows. `caught`: a check passes on the netlist and fails on the mutant, or a safety
         question is answered as sound for the netlist but not for the mutant. `equal`: the outputs of both are proved equal
-        for all inputs. `crashed`: the run broke off, or a check could not be judged. Otherwise `not caught`. `shows` is
-        true if the alarm differed in the run.
+        for all inputs. `crashed`: the run failed, or a check could not be judged. Otherwise `not caught`. `shows` is true
+        if the alarm differed in the run.
     """
     scenario = base.scenario
     passing = {outcome.check.name for outcome in judge(scenario).outcomes if outcome.status == "pass"}

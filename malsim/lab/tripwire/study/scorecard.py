@@ -35,9 +35,9 @@ class CardVerdict:
     headline
         One sentence.
     flaws
-        (line, sentence) of each flaw, sorted by line.
+        Pairs (line, sentence), one per flaw, sorted by line.
     code
-        Exit code: 0 if the tripwire is alive and no answer is against it, else 1.
+        Exit code: 0 if the tripwire is alive and no answer is against it, otherwise 1.
     """
 
     headline: str
@@ -88,7 +88,7 @@ class Scorecard:
     Parameters
     ----------
     name, alarm
-        Name of the netlist, and the signal that is its alarm.
+        Name of the netlist, and name of its alarm signal.
     findings
         Faults found without running the netlist.
     card
@@ -98,9 +98,9 @@ class Scorecard:
     coverage, mutants, faults
         See `card.coverage`, `mutation_results.mutation_results`, `fault_matrix.matrix`; empty if not run.
     receipt
-        Evidence on whether its silence means that all is well.
+        Evidence on whether silence of the alarm means that all is well.
     proofs
-        Safety questions with their answers for all inputs, or the reason why they were not asked.
+        Safety questions with their answers over all inputs, or the reason why they were not asked.
     verdict
         Headline, flaws with their lines, and exit code.
     timeline

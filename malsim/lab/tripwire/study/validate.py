@@ -61,9 +61,9 @@ def validate(
     scenario
         A scenario, or the path of its file.
     alarm
-        Signal that is the alarm; by default the output of the only latch.
+        Name of the alarm signal, needed if there are several candidates (see `observation.alarm_of`).
     mutate, faults
-        Whether to also run the scenario once per mutant and once per fault.
+        Whether to also run the scenario once per mutant, and once per fault.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _goals(base: Observation) -> pl.DataFrame:
 def compare_tripwires(netlists: Sequence[str | Path], scenario: ScenarioOrPath, *, alarm: str | None = None) -> pl.DataFrame:
     """Score several tripwires in one scenario on common random numbers, together with CUSUM and EWMA reference charts.
 
-    The charts are of the first tripwire's first watched signal.
+    The charts watch the first signal that the first tripwire watches.
 
     Parameters
     ----------

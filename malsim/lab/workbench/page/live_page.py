@@ -37,9 +37,9 @@ MOST_BITS = 16
 class LivePage:
     """Live page for one scenario. `tuning` holds the user's changes, `result` the last completed run.
 
-    `schedule` calls a function on the page's thread. Files are saved in `folder`. `address` receives each tuning that
-    ran. `notice` is shown in the head until the first change. With `at_once`, runs are made on the calling thread.
-    `on_draw` is called after each drawing.
+    `schedule` calls a function on the page's thread. Files are saved in `folder`. `address` is called with each tuning that
+    ran. `notice` is shown in the header until the first change. With `at_once`, runs are made on the calling thread.
+    `on_draw` is called each time the page is drawn.
     """
 
     def __init__(

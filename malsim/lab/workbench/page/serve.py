@@ -210,7 +210,7 @@ def _polyline(trace: TraceLine, colour: str, days: float) -> str:
 def serve(*, target: str | None, host: str | None, port: int, allow_code: bool, show: bool, ready: Any = print) -> None:
     """Serve the workbench until Ctrl-C. `ready` is called with the address; port 0 selects a free port.
 
-    If `host` is given, the page is open to other machines and its address carries a token.
+    If `host` is given, other machines can open the page, and its address contains a token.
     """
     token = secrets.token_urlsafe(24) if host else ""
     host = host or LOOPBACK

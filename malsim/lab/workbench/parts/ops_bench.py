@@ -137,7 +137,7 @@ def parameters(sheet: Any) -> dict[str, Any]:
 def closed_loop(settings: Mapping[str, Any]) -> pl.DataFrame:
     """Return the step response of the op `pid` in a closed loop with a plant: t, input, y, output.
 
-    The plant is of first order: y ← y + 0.2 (output − y) per day.
+    The plant is a first-order lag: y ← y + 0.2 (output − y) per day.
     """
     sheet = ops.load("pid")
     state = ops.start(sheet, settings={"enable": True, **settings})
