@@ -117,7 +117,8 @@ def refusing(path: Path | str) -> Iterator[None]:
         with refusing_file(path):
             yield
     except (DamagedRowsError, UnicodeDecodeError, PolarsError) as error:
-        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a backup") from error
+        problem = f"damaged: {error}" if isinstance(error, DamagedRowsError) else "damaged: invalid rows"
+        raise StoreError(problem, where=str(path), hint="restore a backup") from error
 
 
 @contextmanager
@@ -128,4 +129,5 @@ def sound(path: Path | str) -> Iterator[None]:
     except (MalsimError, sqlite3.Error):
         raise
     except (PolarsError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise StoreError("damaged: invalid rows", where=str(path), hint="restore a backup") from error
+        problem = f"damaged: {error}" if isinstance(error, DamagedRowsError) else "damaged: invalid rows"
+        raise StoreError(problem, where=str(path), hint="restore a backup") from error

@@ -95,14 +95,14 @@ def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, 
     """
     for name, frame in (("cells", cells), ("edges", edges), ("writers", writers)):
         if any(frame[column].null_count() for column in FILLED[name] if column in frame.columns):
-            raise DamagedRowsError(name)
+            raise DamagedRowsError(f"a required value is missing in the table {name}")
     if any(cells.select(pl.col(pl.Float64).is_infinite().any()).row(0)):
-        raise DamagedRowsError("cells")
+        raise DamagedRowsError("a number in the table cells is infinite")
     ends = ((cells["author"], writers), (cells["successor"], cells), (edges["source"], cells), (edges["target"], cells))
     for rows, among in ends:
         present = rows.drop_nulls()
         if not present.is_between(0, among.height, closed="left").all():
-            raise DamagedRowsError(rows.name)
+            raise DamagedRowsError(f"{rows.name} names a row that does not exist")
     if not (isinstance(scanned, int) and 0 <= scanned <= edges.height):
-        raise DamagedRowsError("scanned")
+        raise DamagedRowsError("the number of scanned edges is invalid")
     return scanned

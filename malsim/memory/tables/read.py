@@ -96,7 +96,7 @@ def last_scanned(connection: sqlite3.Connection) -> Any:
 def last_day(connection: sqlite3.Connection) -> float | None:
     row = connection.execute('SELECT t FROM ticks ORDER BY "row" DESC LIMIT 1').fetchone()
     if row and not is_number(row[0]):
-        raise DamagedRowsError("t")
+        raise DamagedRowsError("the time of the last tick is not a number")
     return row[0] if row else None
 
 
@@ -111,7 +111,7 @@ def moved_replications(connection: sqlite3.Connection, among: Iterable[int]) -> 
 def start(connection: sqlite3.Connection) -> str | None:
     row = connection.execute("SELECT value FROM meta WHERE name = 'start'").fetchone()
     if row and not is_date(row[0]):
-        raise DamagedRowsError("start")
+        raise DamagedRowsError("the date of day 0 is invalid")
     return row[0] if row else None
 
 
@@ -151,7 +151,7 @@ class StorePart:
     def local(self, rows: Ints) -> Ints:
         indices: Ints = np.searchsorted(self.rows, rows)
         if not np.array_equal(self.rows[np.minimum(indices, len(self.rows) - 1)], rows):
-            raise DamagedRowsError("row")
+            raise DamagedRowsError("a cell refers to a row that does not exist")
         return indices
 
 
@@ -183,7 +183,7 @@ def part_of(connection: sqlite3.Connection, rows: Iterable[int], names: Iterable
     among = select(connection, f'SELECT {column_list(kinds)} FROM edges WHERE {ends} ORDER BY "row"', kinds)
     scanned_edges = last_scanned(connection)
     if not isinstance(scanned_edges, int):
-        raise DamagedRowsError("scanned")
+        raise DamagedRowsError("the number of scanned edges is invalid")
     part = StorePart(Memory.empty(), present, height(connection, "cells"), height(connection, "edges"), scanned_edges)
     raw = read_scores(connection, part.cells, present)
     scored = with_scores(numbered, raw, clock_at(connection))

@@ -74,7 +74,7 @@ def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock |
     query = "SELECT * FROM clocks WHERE deed <= coalesce(?, deed) ORDER BY deed DESC LIMIT 1"
     row = connection.execute(query, (deed,)).fetchone()
     if row and not all(isinstance(value, float) for value in row[1:-1]):
-        raise DamagedRowsError("clocks")
+        raise DamagedRowsError("a value in the table clocks is not a number")
     return Clock(*row[1:]) if row else None
 
 
@@ -92,7 +92,7 @@ def _whole(connection: sqlite3.Connection, name: str, height: int) -> Array:
     query = "SELECT data FROM scores WHERE name = ? ORDER BY part"
     data = [part for (part,) in connection.execute(query, (name,))]
     if len(data) != -(-height // PART) or not all(map(_is_part, data)):
-        raise DamagedRowsError(name)
+        raise DamagedRowsError(f"scores of {name} are missing or incomplete")
     return np.frombuffer(b"".join(data), _NUMBER)[:height]
 
 
@@ -101,7 +101,7 @@ def _parts(connection: sqlite3.Connection, name: str, parts: Ints, *, missing: b
     present = dict(connection.execute(query, (name, json.dumps(parts.tolist()))).fetchall())
     data = [present.get(part, missing) for part in parts.tolist()]
     if not all(map(_is_part, data)):
-        raise DamagedRowsError(name)
+        raise DamagedRowsError(f"scores of {name} are missing or incomplete")
     return np.frombuffer(b"".join(data), _NUMBER).reshape(len(parts), PART)  # type: ignore[arg-type]  # they are bytes
 
 
@@ -194,7 +194,7 @@ def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[
     for until, name, cells, data in connection.execute(query, (deed,)):
         blobs = isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)
         if name not in SCORES or not blobs or len(data) % 8:
-            raise DamagedRowsError("past_scores")
+            raise DamagedRowsError("a row of the table past_scores is invalid")
         yield until, name, np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
 
 

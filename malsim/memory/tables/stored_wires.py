@@ -56,9 +56,9 @@ def standing(connection: sqlite3.Connection) -> Standing:
         )
         files = tuple((str(name), str(content)) for name, content in json.loads(parts.get("files", "[]")))
     except (AttributeError, TypeError, ValueError) as error:
-        raise DamagedRowsError("standing") from error
+        raise DamagedRowsError("the stored netlist is invalid") from error
     if not (isinstance(text, str) and isinstance(state, bytes)):
-        raise DamagedRowsError("standing")
+        raise DamagedRowsError("the stored netlist is invalid")
     return Standing(text=text, state=state, lines=lines, inputs=inputs, moved=moved, files=files)
 
 

@@ -85,7 +85,7 @@ class FrameReader:
             subjects = {pin.partition(".")[2] for pin in self._pins}
             subjects = subjects.union(*(_names(self._tables[frame], column) for frame, column in columns))
             if subject not in subjects:
-                raise unknown("subject of an event", subject, subjects)
+                raise unknown("event subject", subject, subjects)
         if events.height:
             about = pl.lit(value=True) if subject is None else pl.col("subject") == subject
             rows = events.filter(pl.col("kind").cast(pl.String) == kind, about)
