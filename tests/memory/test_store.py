@@ -82,7 +82,7 @@ def test_verdicts_of_refused_claims_are_stored(path: Path) -> None:
         assert store.memory.cells.height == 1
 
 
-def test_another_process_can_continue_a_store(path: Path) -> None:
+def test_two_open_handles_of_a_store_can_write_alternately(path: Path) -> None:
     with Store(path) as ours, Store(path) as theirs:
         for name in ("aaaa", "bbbb", "cccc", "dddd"):
             (ours if name in ("aaaa", "cccc") else theirs).admit([claim(name)])

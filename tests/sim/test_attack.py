@@ -47,7 +47,7 @@ def test_attack_scores_match_hand_computed_values() -> None:
     assert figures["recovery"] == pytest.approx(2.0)
 
 
-def test_fact_that_never_recovers_is_censored_at_the_end() -> None:
+def test_fact_that_never_recovers_has_no_recovery_time() -> None:
     assert np.isnan(figures_of(cast("Any", [(1, 1, False)] * 5 + [(0, 1, False)] * 3))["recovery"])
 
 

@@ -78,7 +78,7 @@ def test_claims_of_every_origin_pass_the_shipped_checks() -> None:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_added_check_refuses_drawn_and_scripted_claims(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_check_refuses_claims_of_every_origin(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CHECKS", [*checks.CHECKS, PLANTED[name]])
     for source, kinds in verdicts().items():
         assert kinds == {"rejected"}, source
