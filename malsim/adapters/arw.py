@@ -1,8 +1,8 @@
 """Adapter to ARW's records: `records` (first version, hybrid search) and `overlay` (second version, rank fusion).
 
 Both are searched by text, and results about other objects are left out. Neither has beliefs, and no score uses
-contradictions. The confidence of a claim becomes the utility of a record (`records`) or the trust of an item (`overlay`). A
-scope becomes a project of the overlay. ARW offers neither corrections nor erasure.
+contradictions. A claim's confidence becomes the utility of a record (`records`) or the trust of an item (`overlay`). A
+scope becomes an overlay project. ARW offers neither corrections nor erasure.
 
 >>> from malsim.adapters.contract import Claim, Query
 >>> memory = records()

@@ -40,10 +40,10 @@ class CheckedMemories:
 class CheckedMemory:
     """Wrapper of a user's memory that limits the time of each call and validates the answers.
 
-    Calls without an answer are sent with the next call that has one, or on closing. Once a call of this memory, or of
-    another of its kind, has exceeded its limit (`hung`), the same call fails at once. Raises `AdapterError` if a call
-    raises, exceeds its limit, ends its process, or returns something other than a list of items (of texts, of events), NaN,
-    a belief outside 0 to 1 or an unknown status; the error names memory and call.
+    Calls that return nothing are sent with the next call that returns an answer, or on closing. Once a call has exceeded
+    its limit (`hung`) in this memory or another memory of its kind, the same call fails at once. Raises `AdapterError` if a
+    call raises, exceeds its limit, ends its process, or returns something other than a list of items (of texts, of events),
+    NaN, a belief outside 0 to 1 or an unknown status; the error names the memory and the call.
     """
 
     def __init__(self, name: str, host: Host | Sandbox, number: int, hung: dict[str, Breakdown]) -> None:

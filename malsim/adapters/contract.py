@@ -1,9 +1,9 @@
 """Interface of a user's memory: four required calls with plain Python types.
 
-Each replication has its own memory, made by a factory without arguments. Every call may be an `async def`. Optional members:
-`close()`; the calls of `DutifulMemory`; `half_life` in days; and flags that are true by default: `belief` (items carry a
-belief), `edges`, `scopes`, `clocks`, `dates` (the memory uses edges, scopes, valid times and dates of claims), `writers`
-(calls are made in the name of the person who asks).
+Each replication has its own memory, made by a factory without arguments. Any call may be an `async def`. Optional
+members: `close()`; the calls in `DutifulMemory`; `half_life` in days; and flags that are true by default: `belief`
+(items carry a belief), `edges`, `scopes`, `clocks`, `dates` (the memory uses edges, scopes, valid times and dates of
+claims), `writers` (calls are made in the name of the person who asks).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Edge:
 class Claim:
     """Claim posted by a writer: day, writer, object, value, the claim as a sentence, and the stated confidence, if any.
 
-    `scope` is the scope of the claim ("" for a public claim), and `source` the document that it was taken from. The claim is
-    true from `valid_from` (None: its time) until before `valid_to` (None: no end), in days. Raises `DataError` for an
-    invalid scope or day.
+    `scope` is the claim's scope ("" for a public claim), and `source` the document from which the claim was taken. The
+    claim is true from `valid_from` (None: `time`) until just before `valid_to` (None: no end), in days. Raises
+    `DataError` for an invalid scope or day.
     """
 
     time: float
@@ -119,7 +119,7 @@ class DutifulMemory(UserMemory, Protocol):
     def correct(self, object: str, value: str, instead: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002  # name in the contract
         """Mark a value as wrong from the start. `instead` is the right value, or None.
 
-        A change in the world is posted as a new claim.
+        If the world has changed, a new claim is posted instead.
         """
 
     def forget(self, object: str, value: str | None, now: float, by: str, scope: str) -> object:  # noqa: A002

@@ -1,7 +1,7 @@
 """Simulated judge that stands in for a product's language model and rules on pairs of facts with given error rates.
 
-`RATES/NAME` names a memory with a judge: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory takes
-a `judge`. Every error is drawn from a hash of seed, sentences and days, so that a repeated run has the same errors.
+`RATES/NAME` names a memory with a judge: `miss=0.2,invention=0.05/malsim.adapters.mem0:pipeline`. The factory accepts a
+`judge`. Every error is drawn from a hash of seed, sentences and days, so that repeated runs have the same errors.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ RATES = ("miss", "false_alarm", "invention")
 class Judge:
     """Simulated judge that stands in for a language model, with given error rates (0 for no errors).
 
-    `miss` is the share of equal or contradicting facts that are taken for new ones, `false_alarm` the share of unrelated
-    pairs of facts that are taken for a contradiction, and `invention` the share of claims that are read as a value that no
-    writer claimed. With `wording` `plain` all claims of a value have the same wording; with `varied` it differs. `seed` is
-    the seed of the draws. Raises `AdapterError` for a rate outside 0 to 1 and for an unknown wording.
+    `miss` is the share of equal or contradicting facts mistaken for new facts, `false_alarm` the share of unrelated
+    pairs of facts mistaken for contradictions, and `invention` the share of claims read as a value that no writer
+    claimed. With `wording="plain"`, all claims of a value have the same wording; with "varied", wordings differ. `seed`
+    is the seed of the draws. Raises `AdapterError` for a rate outside 0 to 1 and for an unknown wording.
     """
 
     miss: float = 0.0

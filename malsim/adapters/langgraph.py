@@ -1,8 +1,8 @@
 """Adapter to LangGraph stores (`in_memory`, `sqlite`) with objects as keys and scopes as namespaces. The last value wins.
 
-A correction replaces the wrong value by the right one, or deletes the entry if the right one is unknown. Forgetting
-deletes the entry. Neither store supports valid times, sharing or a log.
-Install: pip install -c constraints.txt -e ".[memories]". Needs no network. Versions run: langgraph 1.2.22,
+A correction replaces the wrong value with the right value, or deletes the entry if the right value is unknown.
+Forgetting deletes the entry. Neither store supports valid times, sharing or a log.
+Install: pip install -c constraints.txt -e ".[memories]". Needs no network. Tested with langgraph 1.2.22,
 langgraph-checkpoint-sqlite 3.1.2.
 """
 

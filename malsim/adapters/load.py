@@ -20,8 +20,8 @@ CALLS = ("write", "tick", "read", "peek")
 def load_factory(name: str) -> Callable[[], UserMemory]:
     """Load a memory's factory by name, which runs the named code. For `mcp:COMMAND`, the factory starts COMMAND.
 
-    The current folder is importable. A reader and a judge may precede the name: `newest/miss=0.2/package.module:factory`.
-    Raises `AdapterError` for a module or name that is missing or cannot be called.
+    Modules in the current folder can be named. A reader and a judge may precede the name, as in
+    `newest/miss=0.2/package.module:factory`. Raises `AdapterError` for a module or name that is missing or not callable.
     """
     module, _, attribute = name.partition(":")
     if "/" in module:

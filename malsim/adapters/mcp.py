@@ -1,11 +1,11 @@
 """Adapter to memory servers that speak MCP over stdio: `--memory "mcp:COMMAND"`, one server per replication.
 
-A server runs in a new folder, which is its HOME, its working directory and all XDG folders; the folder and all processes of
-the server are removed at the end. A mapping (`malsim.adapters.mapping`) assigns claims and questions to tools: a TOML file
-named before the command, else a shipped mapping whose tools the server has, else the names in TABLE. Answers are texts that
-are searched for the claimed values. If the mapping has steps to forget, a correction forgets the wrong text and writes the
-right one. The client is the official SDK (extra `agents` or `memories`); as it reveals neither the server's process id nor
-its exit code, a shell between them writes both to a file.
+A server runs in a new folder, which serves as HOME, working directory and all XDG folders; the folder and all processes
+of the server are removed at the end. A mapping (`malsim.adapters.mapping`) assigns claims and questions to tools: a
+TOML file named before the command, otherwise a shipped mapping whose tools the server has, otherwise the names in
+TABLE. Answers are texts that are searched for claimed values. If the mapping has steps to forget, a correction forgets
+the wrong text and writes the right text. The client is the official SDK (extra `agents` or `memories`), which reveals
+neither the server's process id nor its exit code, so a shell in between writes both to a file.
 """
 
 from __future__ import annotations

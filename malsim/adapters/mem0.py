@@ -1,14 +1,14 @@
 """Adapter to mem0ai with an in-memory Qdrant, word-count embeddings, and no language model or a simulated judge.
 
 `without_model` adds with `infer=False`: nothing is merged or deleted, so every claim stays, and a search ranks the claims by
-similarity. Scores are rounded, because equally similar sentences differ by float noise; ties keep the order of adding. A
+similarity. Scores are rounded, because equally similar sentences differ by float noise; ties are in order of addition. A
 scope is a user_id. A correction calls `update`, or `delete` if the right value is unknown; forgetting calls `delete`.
-`texts` reads the package's `history` of each memory; as this names no person, there is no log.
+`texts` reads the package's `history` of each memory; because this history names no person, there is no log.
 `pipeline` adds with `infer=True`: the package searches its memories, asks its model what to extract, drops equal hashes and
-adds the rest. A judge (`malsim.adapters.judges`) is that model, and leaves out facts that it takes for known; the package
-asks for no other verdict. Model and embedding are passed in the package's configuration, as models of its provider
+adds the rest. A judge (`malsim.adapters.judges`) replaces the model and leaves out facts that it considers known; the
+package asks for no other verdict. The package's configuration names model and embedding as models of its provider
 `langchain`, whose class is registered with its factories.
-Left out: entities by spaCy and BM25, which need further models.
+Left out: entities (spaCy) and BM25, which need more models.
 Install: pip install -c constraints.txt -e ".[memories]". Tested with mem0ai 2.2.1. Its telemetry is off.
 """
 

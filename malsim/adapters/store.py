@@ -1,8 +1,8 @@
 """Adapter to malsim's own store, held in memory: `plain` with default rules, `governed` with the preset of that name.
 
-The day of a claim is the day on which the store learns it; the time of the claim is the start of its validity. A new value
-of a writer for an object supersedes the previous one. A correction by somebody without the right to correct is refused, and
-nothing changes.
+A claim's day is the day on which the store learns of the claim; its time is the start of its validity. A writer's new
+value for an object supersedes that writer's previous value. A correction by somebody without the right to correct is
+refused, and nothing changes.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from typing import Any
 class MalsimError(Exception):
     """Base class of all errors that malsim raises deliberately.
 
-    `problem` is one sentence. `where` names the file, line, key or column; `given` is the value found there, in which
-    credentials are withheld; `allowed` gives the allowed values; `hint` is one thing to try.
+    `problem` is one sentence. `where` names the file, line, key or column. `given` is the value found there, with
+    credentials withheld; `allowed` describes the allowed values; `hint` is one thing to try.
 
     >>> print(MalsimError("no such rule", where="rules.toml:3", given="ceiling", hint="try support_ceiling"))
     rules.toml:3: no such rule; given: 'ceiling'; try support_ceiling

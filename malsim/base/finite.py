@@ -93,7 +93,7 @@ def day_of(text: str, start: str | None, *, where: str) -> float:
 def finite(value: object, *, where: str, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a number as a float after checking that it is finite and within bounds.
 
-    Raises `UsageError` for a value that is not a finite number, or is out of bounds.
+    Raises `UsageError` for a value that is not a finite number or is out of bounds.
 
     >>> finite(2, where="now")
     2.0

@@ -33,19 +33,19 @@ TRIALS = 4.0
 def mean_interval(values: Array, bounds: Bounds = ANY, *, stopped: bool = False) -> tuple[float, float, float]:
     """Compute the mean of independent values and its 95 % interval, clipped to `bounds`. NaN values are ignored.
 
-    - Values that are all 0 or 1: the interval of Clopper and Pearson.
+    - Values that are all 0 or 1: the Clopper–Pearson interval.
     - Other values: Student's t; if the skewness γ is above 1, also Hall's interval, which inverts
       t + γ t² / 3 + γ² t³ / 27 + γ / 6n with 2 γ and 2.5 γ in place of γ, because small samples underestimate γ.
-    - With two bounds, also the interval of Korn and Graubard: that of Clopper and Pearson for a share
-      p = (mean − low) / (high − low) in p (1 − p) / s² · (z / t)² trials, at most 4 n³, with s the standard error of p.
-      Where several intervals apply, the result is the wider end on each side.
+    - With two bounds, also the Korn–Graubard interval: the Clopper–Pearson interval for a share
+      p = (mean − low) / (high − low) in p (1 − p) / s² · (z / t)² trials, at most 4 n³, where s is the standard error
+      of p. If several intervals apply, the result has the wider end on each side.
     - Values that agree to a thousandth of the width of the bounds: a share 1 − .025^(1/n) of unseen values may lie at
       either bound. Without bounds the ends are NaN.
 
-    `stopped` is for samples that end at the first narrow interval, which costs coverage: Student's level is then 96.5 % for
-    fewer than 64 values. The level of shares and of Hall's interval is always 97.5 %. With fewer than two values the ends
-    are NaN. A sample of n values rarely contains events that occur in fewer than 2.5 of n; if these shift the mean, the
-    coverage is lower. Sources: Clopper and Pearson, 1934; Hall, 1992; Korn and Graubard, 1998.
+    `stopped` is for samples that end as soon as the interval is narrow enough, which reduces coverage: Student's level is
+    then 96.5 % for fewer than 64 values. The level of shares and of Hall's interval is always 97.5 %. With fewer than two
+    values the ends are NaN. A sample of n values rarely contains events that occur in fewer than 2.5 of n; if these shift
+    the mean, the coverage is lower. Sources: Clopper and Pearson, 1934; Hall, 1992; Korn and Graubard, 1998.
 
     >>> [round(end, 3) for end in mean_interval(np.array([0.0] * 9 + [1.0]))]
     [0.1, 0.001, 0.491]
@@ -73,8 +73,8 @@ def difference_interval(
 ) -> tuple[float, float, float]:
     """Compute the mean paired difference `values` − `base` and its 95 % interval. Both samples lie within `bounds`.
 
-    Like `mean_interval`, but nearly equal differences count in full, because common random numbers cause them. If all
-    differences are equal, the ends are NaN.
+    As in `mean_interval`, except that nearly equal differences count in full, because they result from common random
+    numbers. If all differences are equal, the ends are NaN.
 
     >>> same = np.array([0.9, 0.8, 1.0])
     >>> difference_interval(same, same, SHARE)
@@ -240,7 +240,7 @@ def poisson(count: float) -> tuple[float, float]:
 def kaplan_meier(duration: Array, ended: Bools) -> tuple[Array, Array, Array, Array]:
     """Estimate the survival function and its 95 % interval (log-log, Greenwood).
 
-    Return times, shares, and lower and upper ends. The interval is NaN while all survive, and after none survives.
+    Return times, shares, and lower and upper ends. The interval is NaN while all survive and after the last one has died.
     """
     from scipy.stats import CensoredData, ecdf
 

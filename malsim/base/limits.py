@@ -1,7 +1,7 @@
 """Limits on the resources that input may use, which the environment variable `MALSIM_LIMITS` can raise.
 
-Every command and the processes that it starts run under the limits, and check them with `within` before they run a scenario,
-make points or read a file. Calls from Python are not limited, except in `with Limits().hold(): …`. The module imports
+Commands and the processes that they start run under the limits, and call `within` before they run a scenario, generate
+points or read a file. Calls from Python are not limited, except in `with Limits().hold(): …`. The module imports
 nothing heavy, so that `--help` and pytest can show the limits at once.
 """
 
@@ -31,16 +31,16 @@ _LESS = {"points": "ask for fewer points", "input": "give a smaller file", "memo
 class Limits:
     """Resource limits of a command. The metadata of each field gives its unit and meaning.
 
-    `cells` counts every claim that a scenario scripts or is expected to draw. `input` counts eight bytes per value of a
-    Parquet file. `memory` is compared with an estimate before the work begins; 0 means half of the machine's memory.
+    `cells` counts every claim that a scenario scripts or is expected to draw. `input` counts eight bytes per value in a
+    Parquet file. `memory` is compared with an estimate before work starts; 0 means half of the machine's memory.
     """
 
     replications: int = field(default=100_000, metadata={"unit": "N", "says": "replications of one scenario"})
     ticks: int = field(default=1_000_000, metadata={"unit": "N", "says": "ticks × replications"})
-    cells: int = field(default=100_000_000, metadata={"unit": "N", "says": "ticks × cells, of all replications together"})
-    points: int = field(default=100_000, metadata={"unit": "N", "says": "points of a study, each a run or some"})
-    baseline: int = field(default=100 * 2**20, metadata={"unit": "BYTES", "says": "bytes of a baseline, or values in it"})
-    input: int = field(default=2 * 2**30, metadata={"unit": "BYTES", "says": "bytes of a file, unpacked"})
+    cells: int = field(default=100_000_000, metadata={"unit": "N", "says": "ticks × cells, over all replications"})
+    points: int = field(default=100_000, metadata={"unit": "N", "says": "points of a study, each one or more runs"})
+    baseline: int = field(default=100 * 2**20, metadata={"unit": "BYTES", "says": "bytes or values in a baseline"})
+    input: int = field(default=2 * 2**30, metadata={"unit": "BYTES", "says": "bytes in an unpacked file"})
     memory: int = field(default=0, metadata={"unit": "BYTES", "says": "bytes of memory"})
 
     def check(self, sizes: Mapping[str, int], *, where: str | None = None) -> None:
@@ -64,7 +64,7 @@ ask for fewer days or replications, or allow it: MALSIM_LIMITS=replications=2000
     def of_environment(cls) -> Limits:
         """Return the default limits updated from `MALSIM_LIMITS`, such as `ticks=2000000,memory=8000000000`.
 
-        Raises `UsageError` for an unknown name, or a value that is not a whole number of 0 or more.
+        Raises `UsageError` for an unknown name, or a value that is not a whole number or is negative.
         """
         values, names = dict[str, int](), [limit.name for limit in fields(cls)]
         for part in filter(None, os.environ.get(VARIABLE, "").split(",")):
@@ -130,7 +130,7 @@ def within(sizes: Mapping[str, int], *, where: str | None = None) -> None:
 def bound_memory(most: int) -> None:
     """Limit this process to `most` bytes of memory beyond what libraries reserve.
 
-    If it aborts, print the reason and exit with 2.
+    If the process then aborts, it prints the reason and exits with 2.
     """
     import ctypes
 

@@ -14,7 +14,7 @@ from malsim.base.finite import in_days
 class Param:
     """Parameter with a default, a unit ("1" for a pure number, "d" for days), a meaning and bounds.
 
-    A parameter with a text as default names a file. Days may be given as text with a unit, such as "36h".
+    A parameter whose default is text accepts only text. Days may be given as text with a unit, such as "36h".
     """
 
     default: float | str

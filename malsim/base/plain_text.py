@@ -95,7 +95,7 @@ def _unescape(match: re.Match[str]) -> str:
 def filled(text: str, words: Mapping[str, str]) -> str:
     """Return the text with each `{name}` replaced by `words[name]`.
 
-    Raises `LookupError` for any other field, and `ValueError` for a brace that is not closed.
+    Raises `LookupError` for any other field, and `ValueError` for an unclosed brace.
 
     >>> filled("{object} is {value} {{x}}", {"object": "valve", "value": "open"})
     'valve is open {x}'

@@ -25,8 +25,8 @@ class UserFormula:
     """User-defined formula: effective = function(stated, calibration, support, challenge, **values).
 
     Each argument is an array with one number per cell; the result is an array of numbers in [0, 1]. The keyword-only
-    arguments of the function are its parameters: `values` has their values, `bounds` the lowest and highest value for
-    tuning. `source` is Python code that may use `np`. A formula from a rules file runs only if it is `allowed`.
+    arguments of the function are its parameters: `values` holds the parameter values, `bounds` the lowest and highest value
+    for tuning. `source` is Python code that may use `np`. A formula from a rules file runs only if it is `allowed`.
     """
 
     name: str

@@ -135,7 +135,7 @@ class _Graph(Collector):
     def add_successors(self) -> None:
         """Link each fact that ended to a fact with the same `group_id` that began at the same time.
 
-        Dumps do not record which fact replaced it.
+        Dumps do not record which fact replaced an ended fact.
         """
         by_start: dict[tuple[object, float], list[str]] = {}
         for uuid, fact in self.facts.items():

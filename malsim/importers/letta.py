@@ -128,7 +128,7 @@ class _Stream(Collector):
     def drop(self, label: str, old: list[str], new: list[str]) -> None:
         """Supersede each old claim by the new claim at the same index, or by the last new claim.
 
-        Annex the old claims if there is no new one.
+        Annex the old claims if there are no new claims.
         """
         for index, key in enumerate(old):
             self.active[label].remove(key)

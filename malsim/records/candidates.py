@@ -24,8 +24,8 @@ DEFAULT = ("private", "project")
 class Scope:
     """Filter of the items that a reader may see, by privacy level, owner, project and kind.
 
-    Private items are visible to their owner; a reader without an `agent_id` sees those without an owner. Shared items are
-    visible only if `privacy` names them. Raises `UsageError` for an unknown level or kind.
+    A private item is visible only to its owner; a reader without an `agent_id` sees private items without an owner.
+    Shared items are visible only if `privacy` contains "shared". Raises `UsageError` for an unknown level or kind.
     """
 
     privacy: tuple[str, ...] = DEFAULT

@@ -54,8 +54,8 @@ STATEMENTS = (
 class Database:
     """Connection to a records database, for use by one thread at a time.
 
-    Raises `StoreError` for a file of another kind or a newer version, and for a truncated, damaged or busy file; the file
-    stays unchanged.
+    Raises `StoreError` for a file of another kind or a newer version, and for a truncated, damaged or busy file. The
+    file then stays unchanged.
     """
 
     def __init__(self, path: str | Path, wait: float = 5.0) -> None:

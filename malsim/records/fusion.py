@@ -4,7 +4,7 @@
     utility    = clamp01(score)
     recency    = 2^(−age / 6 h),  .5 without a time                   as documented
                = e^(−age / 6 h)                                       as coded: its true half-life is 4.16 h
-    coherent   = .5 seed + .3 link weight + .2 recency                for records that a seed links to
+    coherent   = .5 seed + .3 link weight + .2 recency                for records linked from a seed
 
     fused      = .7 / (60 + rank of words) + .3 / (60 + rank of the vector)     ranks start at 1; 0: not found
     relevance  = (fused + bonus of the kind) · (1 + recency) · trust, the largest being 1;  + pin
@@ -141,8 +141,8 @@ def diverse_order(
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
     """Order items by maximal marginal relevance. The items must be given in order of creation, which breaks ties.
 
-    `cosines` has the shape (n, n). Returns the order of choice, and each item's score and largest cosine with an earlier
-    choice. Scores never rise along the order.
+    `cosines` has the shape (n, n). Returns the order of choice, each item's score, and its largest cosine with an
+    earlier choice. Scores never rise along the order.
 
     >>> same = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> order, scores, near = diverse_order(np.array([1.0, 0.9, 0.5]), same, 0.5)

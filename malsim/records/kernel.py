@@ -42,7 +42,7 @@ class Hit:
 class RecordStore:
     """Store of records in an SQLite file or in memory. Every call is one transaction.
 
-    `clock` returns the time in ms, `embedder` the vector of a text. Raises `StoreError` for a file of another kind.
+    `clock` returns the time in ms, `embedder` a text's vector. Raises `StoreError` for a file of another kind.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class RecordStore:
     ) -> list[Hit]:
         """Rank records by similarity, words, recency and utility (see `fusion`), best first.
 
-        Ties keep the order of creation. `recency_form` is half_life, as documented, or e_folding, as in ARW's code.
+        Ties are in order of creation. `recency_form` is `half_life`, as documented, or `e_folding`, as in ARW's code.
         """
         hits, now = self._hits(query, lane), self.clock()
         by_number = {row["seq"]: row for row in self._recent(lane)}

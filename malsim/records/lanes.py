@@ -3,7 +3,7 @@
     expired_i  = now ≥ created_i + lifetime_i         an update changes neither
     evicted    = the least recently updated living records of a lane above its cap
 
-Source: ARW's documentation, which gives minutes, hours or months; the numbers of seconds are malsim's.
+Source: ARW's documentation, which only says minutes, hours or months; the numbers of seconds are malsim's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CAPS = MappingProxyType({"ephemeral": 256, "short_term": 512, "episodic": 1024, 
 class Upkeep:
     """Janitor settings, in seconds and numbers of records.
 
-    `ttl_s` is by durability; `lane_ttl_s` is by lane and takes precedence. A lane without a cap is unlimited.
+    `ttl_s` is keyed by durability; `lane_ttl_s` is keyed by lane and takes precedence. A lane without a cap is unlimited.
     """
 
     ttl_s: Mapping[str, float] = field(default_factory=lambda: TTL_S)
@@ -66,8 +66,8 @@ class Upkeep:
 def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, upkeep: Upkeep) -> list[tuple[int, str]]:
     """Return (row, reason) for each record to remove in one pass, at most `upkeep.most`.
 
-    Expired rows come first (`ttl`), the longest expired before others, then rows above a lane's cap (`cap`). Times are in
-    milliseconds; ties are in order of rows.
+    Expired rows come first (`ttl`), earliest expiry first, then rows above a lane's cap (`cap`). Times are in
+    milliseconds; ties are in row order.
 
     >>> due(["ephemeral", "profile"], [60_000, 1e9], [0, 0], 60_000, Upkeep())
     [(0, 'ttl')]

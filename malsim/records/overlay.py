@@ -36,11 +36,11 @@ class Overlay:
     Parameters
     ----------
     store
-        The store, whose clock, embedder and upkeep also apply to items.
+        Store of records. Its clock, embedder and upkeep also apply to items.
     fusion, coverage
-        The settings of a search, and the rule for repeating it.
+        Search settings, and the rule for repeating a search.
     count, packer
-        The counter of tokens, and the function that selects items within a budget.
+        Token counter, and the function that selects items within a budget.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class Overlay:
     def upsert(self, item: OverlayItem, *, dedupe: bool = False) -> OverlayItem:
         """Store an item and return it.
 
-        An item with the same id is replaced; with `dedupe`, an item with the same hash is merged. Its lifetime still counts
-        from its first creation.
+        An existing item with the same id is replaced; if `dedupe` is true, one with the same hash is merged. The
+        lifetime still counts from the first creation.
         """
         now, digest = self.store.clock(), item.hash
         with self.database.change():
@@ -100,8 +100,8 @@ class Overlay:
     ) -> Pack:
         """Fill a token budget with items for a query, and log the pack with the reason for each decision.
 
-        The search is repeated with wider limits if the pack is thin. `hard` has texts for the slots instructions, safety and
-        reserved, which go first. Raises `UsageError` if they alone exceed the budget.
+        If the pack is thin, the search is repeated with wider limits. `hard` maps the slots instructions, safety and
+        reserved to texts, which go first. Raises `UsageError` if these texts alone exceed the budget.
         """
         fusion, rounds = self.fusion, 1
         while True:

@@ -1,7 +1,7 @@
 """Packing of a prompt within a token budget: hard slots first, then ranked items up to their caps, with a reason for each.
 
-A thin pack is searched for again with wider limits. If its items are similar, λ is moved towards diversity. ARW's code
-moves λ the other way (`Coverage(shipped=True)`), which reduces diversity where it is missing.
+If a pack is thin, the search is repeated with wider limits. If its items are similar, λ is moved towards diversity.
+ARW's code moves λ the other way (`Coverage(shipped=True)`), which reduces diversity further.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def fill(
 ) -> Pack:  # fmt: skip
     """Build a pack from ranked items.
 
-    Ephemeral items and near copies (a cosine of `near` or more with an earlier item) are dropped. Raises `UsageError` if the
-    hard slots alone exceed the budget, or if a custom packer exceeds it.
+    Ephemeral items and near copies (items whose cosine with an earlier item is at least `near`) are dropped. Raises
+    `UsageError` if the hard slots alone exceed the budget, or if a custom packer exceeds it.
     """
     slots = _hard(hard or {})
     spent = sum(count(f"{text}\n") for _, text in slots)

@@ -101,8 +101,8 @@ class MemoryRecord:
 class OverlayItem:
     """Text recorded by an agent, with durability, trust and privacy.
 
-    The store sets a missing `id`, `ts` (ms), lane or durability. A missing durability follows from the lane, and a missing
-    lane from the durability; without either, the item is long. As in ARW, the lane may also be in `extra`:
+    The store sets a missing `id`, `ts` (ms), lane or durability. A missing durability follows from the lane, and a
+    missing lane from the durability; if both are missing, the item is long. As in ARW, the lane may also be in `extra`:
     `extra={"lane": "episodic"}`. Raises `UsageError` for an invalid field.
     """
 

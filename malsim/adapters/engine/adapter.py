@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Phrases:
     """Wording of claims and questions as sentences, and the pattern that finds the value in an answer.
 
-    `sentence` may contain {object}, {value} and {writer}, `question` {object}. `answer` is a regular expression of RE2,
-    which takes time linear in a text; its group `value`, or its first group, is the value. Without a pattern, the value is
-    the one of the object's values that occurs in the text.
+    `sentence` may contain {object}, {value} and {writer}; `question` may contain {object}. `answer` is an RE2 regular
+    expression (RE2 takes linear time) whose group `value`, or first group, is the value. Without a pattern, the
+    object's value that occurs in the text is used.
     """
 
     sentence: str = "{object} is {value}"
@@ -85,9 +85,9 @@ class Phrases:
 class Adapter:
     """Source of a user's memories: a name such as `package.module:factory`, or a factory passed from Python.
 
-    `allowed` permits running its code; a name in a file is not allowed until the user permits it. `limit` is the seconds
-    that a call may take. Memories run in a separate process; `trusted` memories run in this process, without a limit, where
-    a debugger reaches them.
+    `allowed` permits running its code; a name in a file is not allowed until the user permits it. `limit` is the
+    maximum duration of a call in seconds. Memories run in a separate process, but `trusted` memories run in this
+    process, without a limit, so that a debugger can reach them.
     """
 
     name: str

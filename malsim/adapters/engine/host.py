@@ -67,8 +67,8 @@ class OverLimit(BaseException):  # not an `Exception`, so that `except Exception
 class Host:
     """Collection of memories, identified by number, whose calls run in this process.
 
-    A call that raises or returns an invalid answer ends only the memory that was called. With a `limit` (seconds per call),
-    calls are interrupted, and every exception in a call is an error of its memory.
+    A call that raises or returns an invalid answer ends only the memory that was called. With a `limit` (seconds per
+    call), calls are interrupted, and every exception in a call counts as an error of its memory.
     """
 
     def __init__(self, source: Source | bytes, name: str, *, limit: float | None = None) -> None:
@@ -258,7 +258,7 @@ def serve(channel: int) -> None:
 def _interrupted(seconds: float) -> Iterator[None]:
     """Raise `OverLimit` in the block after the given number of seconds, or as soon as a running C function returns.
 
-    A forked process that leaves the block is ended.
+    If a forked process leaves the block, that process is ended.
     """
 
     def ring(*_: object) -> None:

@@ -135,7 +135,7 @@ class ItemTable:
     def show(self, rep: int, object_: int, items: Sequence[ShownItem]) -> tuple[list[int], list[int]]:
         """Record the items returned for an object. Return the rows now present and the rows that have disappeared.
 
-        An item without a claimed value is hidden, and counted in `tally`. Raises `AdapterError` if only some items have a
+        Items without a claimed value are hidden and counted in `tally`. Raises `AdapterError` if only some items have a
         belief.
         """
         pairs, kinds = [], set[str]()

@@ -1,7 +1,7 @@
 """Subprocesses for foreign code: one for all memories of a kind, or one for a whole command.
 
-A sandbox protects from accidents, not from intent. A call that exceeds its limit is interrupted if Python allows it, and
-otherwise ended together with its process.
+A sandbox protects against accidents, not against malice. A call that exceeds its limit is interrupted if Python allows
+it; otherwise its process is ended.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMMAND = "from malsim.cli import main; sys.exit(main())"
 class Child:
     """Python subprocess that runs a line of code, with its own process group and temporary folder.
 
-    Its output goes into the folder, or to `streams`. Folder and process group end with this object.
+    The output goes to the folder, or to `streams`. The folder and the process group are removed with this object.
     """
 
     def __init__(self, code: str, *words: str, pass_fds: Sequence[int] = (), **streams: Any) -> None:
@@ -147,7 +147,7 @@ def run_sandboxed(words: Sequence[str], *, given: str | None = None) -> int:
     """Run a command in a sandbox and return its exit code.
 
     `given` is the command's stdin if this process has already read it. Raises `AdapterError` if foreign code ends the
-    process, or does not return in time, even if it holds the interpreter lock.
+    process or does not return in time, even if the code holds the interpreter lock.
     """
     hint = "report it to its author"
     with _streams(given) as streams:

@@ -1,6 +1,6 @@
 """Plant that consists of users' memories, one per replication.
 
-It makes their calls and returns the answers as rows of a view.
+The plant calls the memories and returns the answers as rows of a view.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def save_files(folder: str | Path, contents: Mapping[str, Any]) -> list[Path]:
 def set_aside(folder: Path) -> Path | None:
     """Move the files in a folder to FOLDER-1, replacing the files there. Subfolders stay in place.
 
-    Returns FOLDER-1, or None if there was no file to move.
+    Returns FOLDER-1, or None if there were no files to move.
     """
     files = [file for file in folder.glob("*") if file.is_file()] if folder.is_dir() else []
     if not files:

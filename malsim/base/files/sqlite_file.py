@@ -72,7 +72,7 @@ def belongs_to(path: Path, application: int) -> bool:
 def check_header(path: Path, application: int, version: int | range, *, what: str = "store") -> int:
     """Return the format version from the file's SQLite header, or the newest version if the file is missing or empty.
 
-    Raises `StoreError` for a folder, a file of another program or version, and a truncated file.
+    Raises `StoreError` for a folder, a truncated file, or a file of another program or version.
     """
     if path.exists() and not path.is_file():
         raise StoreError(
@@ -125,8 +125,8 @@ def lost_log(path: Path) -> StoreError:
 def _has_lost_log(path: Path) -> bool:
     """Return whether frames are missing from the write-ahead log, according to its index or to the length of the log.
 
-    The index counts `frames` (bytes 16 to 20), of which `copies` (96 to 100) are in the file itself. After a killed process
-    the log may end within a frame, but the index exists.
+    The index holds the number of frames (bytes 16 to 20) and how many of them were copied to the file itself (bytes 96
+    to 100). If a process was killed, the log may end within a frame, but the index exists.
     """
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
     try:
@@ -173,7 +173,7 @@ def make_tables(
 ) -> None:
     """Create the tables of a file in one transaction, with a write-ahead log, unless `table` already exists.
 
-    The application number is written first. A complete file is opened without waiting for other writers.
+    The application number is written first. Opening a complete file does not wait for other writers.
     """
     if connection.execute("PRAGMA application_id").fetchone()[0] != application:
         with transaction(connection):

@@ -39,9 +39,9 @@ def kind_of(path: str | Path, *, default: str = "") -> str:
 def read_table(path: str | Path, *, default: str = "", texts: bool = False) -> pl.DataFrame:
     """Read a table from a file in the format that its suffix indicates.
 
-    `default` is the suffix assumed for other files, or empty to refuse them. With `texts` the columns of a CSV file stay
-    text. Raises `DataError` for a missing file, another format or an unreadable table, and `ScenarioError` for a file larger
-    than the limits in force, packed or unpacked.
+    `default` is the suffix assumed for files with another suffix, or empty to refuse such files. If `texts` is true,
+    the columns of a CSV file stay text. Raises `DataError` for a missing file, another format or an unreadable table,
+    and `ScenarioError` for a file larger than the limits in force, packed or unpacked.
     """
     import polars as pl
 

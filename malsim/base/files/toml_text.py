@@ -19,8 +19,8 @@ _NO_KEY = re.compile(r"[^\w.\- \t]")
 def toml_table(text: str) -> dict[str, Any]:
     """Parse a TOML text, which may begin with a byte order mark.
 
-    Keys of more than a hundred parts are refused, because `tomllib` takes quadratic time for them. Raises `ValueError` for
-    such a key or for text that is not TOML, and `RecursionError` for text that is nested too deeply.
+    Keys with more than a hundred parts are refused, because `tomllib` takes quadratic time for such keys. Raises
+    `ValueError` for such a key or for invalid TOML, and `RecursionError` for text that is nested too deeply.
 
     >>> toml_table("a.b = 1")
     {'a': {'b': 1}}

@@ -21,17 +21,17 @@ _FIRST, _LETTERS = 33, 94  # identifiers use the 94 printable ASCII characters f
 def vcd_text(samples: pl.DataFrame, bits: Collection[str] = (), *, tick: float = DAY) -> str:
     """Return samples as the text of a VCD file.
 
-    The time unit is the largest of VCD's units (100 s, 10 s, … 1 fs) in which the tick and every sample's time are whole
-    numbers. The length of the tick is in a comment.
+    The time unit is the largest of VCD's units (100 s, 10 s, … 1 fs) in which the tick and every sample's time are
+    whole numbers. A comment states the tick length.
 
     Parameters
     ----------
     samples
-        Columns t (days), channel and value. A missing value of a bit is `x`, of a real `rNaN`.
+        Columns t (days), channel and value. A missing bit is written as `x`, a missing real as `rNaN`.
     bits
-        Channels that are one-bit wires; the others are reals.
+        Channels that are one-bit wires; all others are reals.
     tick
-        Length of a tick in milliseconds.
+        Tick length in milliseconds.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"t": [0.0, 1.0], "channel": ["low", "low"], "value": [0.0, 1.0]})

@@ -78,7 +78,7 @@ def seed_words() -> frozenset[str]:
 def credentials(text: str) -> tuple[Credential, ...]:
     """Return the parts of a text that look like credentials, in order of position.
 
-    Of two that overlap, only the first is returned.
+    If two parts overlap, only the first is returned.
 
     >>> [credential.kind for credential in credentials("use ghp_" + 30 * "a" + " at once")]
     ['GitHub token']

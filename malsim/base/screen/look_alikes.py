@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 def undisguised(text: str) -> str:
     r"""Return the normal form of a text: no invisible characters, spaces or case, and look-alikes as Latin letters.
 
-    Two texts that look the same to a reader give the same result. A number is formatted as a float.
+    Texts that look the same to a reader have the same result. Numbers are formatted as floats.
 
     >>> {undisguised(text) for text in ("Uses SQLite", "uses\u00a0SQL\u200bite", "uses \u0405QLit\u0435", "uses\uff33qlite")}
     {'usessqlite'}

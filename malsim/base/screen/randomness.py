@@ -72,7 +72,7 @@ def is_password(value: str, *, quoted: bool = False) -> bool:
 def is_token(value: str, *, digests: bool = True) -> bool:
     """Return whether a value looks random: it is long, has many distinct characters, and is not made of words.
 
-    `digests` accepts values of hexadecimal digits, although content hashes and identifiers have this form.
+    If `digests` is true, hexadecimal values are accepted, although they may be content hashes or identifiers.
 
     >>> is_token("q8Zt1LmXv0RbN4cYw2"), is_token("user_password_reset_form"), is_token("tokenizer-base-v2.1")
     (True, False, False)

@@ -42,8 +42,8 @@ _DEFAULTS: dict[str, object] = {
 class ImportedMemory:
     """Imported memory. `start` is the date of its day 0, or None if no cell is dated.
 
-    `report` (item, count) counts what was imported and left out. `extras` (cell, name, value as JSON) are values without a
-    column in a memory, and `wiring` is the netlist of the source.
+    `report` (item, count) counts what was imported and left out. `extras` (cell, name, value as JSON) holds values that
+    have no column in a memory, and `wiring` is the source's netlist.
     """
 
     memory: Memory
@@ -64,8 +64,8 @@ class ImportedMemory:
 def assemble(records: Records, *, options: Options | None = None) -> ImportedMemory:
     """Assemble a memory from records. Day 0 is the day of the oldest record.
 
-    Values that the source lacks stay null (stated, effective, created, touched), and rows without a time keep the order of
-    the file. `options.confidence` is stated in every cell without a confidence, and marks the cell with a topic.
+    Values that the source lacks stay null (stated, effective, created, touched), and rows without a time keep the order
+    of the file. A cell without a confidence gets `options.confidence`, and a topic that marks it.
     """
     options, rules = options or Options(), Rules()
     rows = completed(records.cells, options)
@@ -124,7 +124,7 @@ def completed(cells: pl.DataFrame, options: Options) -> pl.DataFrame:
 def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
     """Fill in missing handles with hashes of the keys, so that handles do not change when the source grows.
 
-    A handle is longer where two cells would otherwise have the same one.
+    A handle is longer if two cells would otherwise have the same handle.
     """
     digests = [hashlib.blake2b(key, digest_size=16).digest() for key in rows["key"].cast(pl.Binary).to_list()]
     digits = pl.Series(digests, dtype=pl.Binary).bin.encode("hex").str.head(SHORT)
@@ -150,7 +150,7 @@ def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
 def _day_0(oldest: object) -> tuple[float | None, str | None]:
     """Return the day of the oldest cell, as a number of days since 1970 and as a date.
 
-    Both are None without dated cells.
+    Both are None if no cell is dated.
     """
     if not isinstance(oldest, float):
         return None, None

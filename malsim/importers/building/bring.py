@@ -38,8 +38,8 @@ def formats() -> dict[str, Importer]:
 def bring(path: str | Path, *, form: str | None = None, options: Options | None = None) -> ImportedMemory:
     """Import a file or folder of another memory. If `form` (a name in `formats()`) is not given, the format is detected.
 
-    The source is only read, and nothing in it is run. Raises `StoreError` for a file in no known format, `UsageError` for an
-    unknown format.
+    The source is only read, and nothing in it is executed. Raises `StoreError` for a file whose format is not
+    recognised, `UsageError` for an unknown format name.
     """
     options, importers = options or Options(), formats()
     if form is not None and form not in importers:

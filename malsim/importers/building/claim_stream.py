@@ -43,9 +43,9 @@ def is_memory(path: str | Path) -> bool:
 def stream(path: str | Path, *, confidence: float | None = None, at: float | None = None) -> ClaimStream:
     """Return the claims of a store or of any memory that can be imported. The title replaces a missing value.
 
-    A cell without an object, or without a time where others have one, is left out and counted; where no cell has an object,
-    each is about itself and its later versions. A store is read in its state on day `at`, if given. Raises `DataError` if
-    cells state no confidence and `confidence` is None.
+    Cells without an object, and cells without a time if others have one, are left out and counted. If no cell has an
+    object, each cell is about itself and its later versions. If `at` is given, a store is read as of that day. Raises
+    `DataError` if cells state no confidence and `confidence` is None.
     """
     if is_store(file := Path(path)):
         with Store(file, write=False) as store:

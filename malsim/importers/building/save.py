@@ -22,8 +22,8 @@ _TABLE = "CREATE TABLE IF NOT EXISTS extras (cell TEXT, name TEXT, value TEXT)"
 def write(imported: ImportedMemory, path: Path, numbers: Mapping[str, int] | None = None) -> None:
     """Write an imported memory to a new store, or extend an existing store that already holds part of it.
 
-    A new file appears once it is complete. `numbers` are the replications of the scopes. Raises `StoreError` if another
-    memory exists at the path.
+    A new file appears only when it is complete. `numbers` maps scopes to replications. Raises `StoreError` if the path
+    holds another memory.
     """
     with Store(path) if path.exists() else _new_store(path) as store:
         store.save(imported.memory, start=imported.start)

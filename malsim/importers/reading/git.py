@@ -11,7 +11,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 def repository(folder: Path) -> Path | None:
     """Return the `.git` folder of the repository that contains a folder.
 
-    Return None if there is none or it is a file or link.
+    Return None if there is no `.git`, or `.git` is a file or a link.
     """
     for parent in (folder.resolve(), *folder.resolve().parents):
         git = parent / ".git"

@@ -136,9 +136,9 @@ Cell: TypeAlias = Callable[[Path, Note, NoteObservation], dict[str, Any]]
 class NoteFolder(Collector):
     """Collector of cells and edges from the notes in a folder.
 
-    `read` parses a text with its path in the folder; `cell` gives the columns of an observation's cell. `notes` has every
-    note by path, `keys` the key of the cell by (title of the note, observation), `left_out` a line of the report for each
-    file in UTF-16.
+    `read` parses a text, given its path in the folder; `cell` returns the columns of an observation's cell. `notes`
+    maps paths to notes, `keys` maps (note title, observation) to the key of the cell, `left_out` has a report line for
+    each file in UTF-16.
     """
 
     def __init__(self, folder: Path, read: Callable[[str, str], Note], cell: Cell) -> None:

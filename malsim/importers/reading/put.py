@@ -45,8 +45,8 @@ class Placement:
 def put(memory: Memory, rows: pl.DataFrame, edges: pl.DataFrame) -> Placement:
     """Insert rows and their outgoing edges into a memory.
 
-    A row with an existing key replaces that row and its outgoing edges. Edges name their ends by key. Edges between other
-    cells stay unchanged.
+    A row whose key exists replaces the existing row and its outgoing edges. Edges name their ends by key. Edges between
+    other cells stay unchanged.
     """
     if rows["key"].n_unique() < rows.height:
         rows = rows.unique("key", keep="last", maintain_order=True)
@@ -119,7 +119,7 @@ Ints: TypeAlias = NDArray[np.int64]
 def with_lines(memory: Memory, rows: pl.DataFrame) -> Memory:
     """Return the memory with `successor` and `version` derived from edges and from the lineage in `rows`.
 
-    The successor of a superseded cell is the cell whose lineage names it, else the first with a `supersedes` edge to it.
+    A superseded cell's successor is the cell whose lineage names it, otherwise the first cell that `supersedes` it.
     """
     cells = memory.cells
     new, old = _pairs(memory, rows)

@@ -26,7 +26,7 @@ _LATEST_SECONDS = 1e11  # larger numbers are taken as milliseconds
 class Options:
     """Import settings that the user supplies because the source does not contain them. See `malsim import --help`.
 
-    `scopes` numbers the scopes of a source in order of appearance; each becomes a replication. None: all cells are public.
+    `scopes` numbers the source's scopes in order of appearance; each becomes a replication. If None, every cell is public.
     """
 
     confidence: float | None = None
@@ -40,9 +40,9 @@ class Options:
 class Records:
     """Content read from a source: cells and edges identified by key, with days counted from 1970.
 
-    `form` names the source's format. `cells` has `key` and any other columns of `put.ROW`. `counts` are lines of the report,
-    in order. `extras` are values that malsim has no column for: cell (its key), name, value as JSON. `wiring` is a netlist
-    that runs at a store's ticks. `programs` are keys of cells of kind prg whose program is not in their body.
+    `form` names the source's format. `cells` has `key` and any other columns of `put.ROW`. `counts` holds report lines
+    in order. `extras` (key of the cell, name, value as JSON) holds values for which malsim has no column. `wiring` is a
+    netlist that runs at a store's ticks. `programs` has the keys of prg cells whose program is not in the body.
     """
 
     form: str
@@ -57,7 +57,7 @@ class Records:
 def day_of(value: object, *, local: bool = False) -> float | None:
     """Convert a date, or a number of seconds or milliseconds since 1970, to days since 1970. Return None for other values.
 
-    A date without a time zone is in UTC, or in this machine's zone if `local`.
+    A date without a time zone is in UTC, or in this machine's time zone if `local` is true.
 
     >>> day_of("1970-01-02T12:00:00+00:00"), day_of(86_400), day_of(1767225600000), day_of("soon"), day_of(None)
     (1.5, 1.0, 20454.0, None, None)
@@ -109,7 +109,7 @@ def key_of(*parts: str) -> str:
 def text_of(value: object) -> str | None:
     """Return the value if it is a non-blank text, otherwise None.
 
-    Lone surrogates are replaced, as UTF-8 cannot encode them.
+    Lone surrogates are replaced, because UTF-8 cannot encode them.
     """
     if not isinstance(value, str) or not value.strip():
         return None
@@ -119,7 +119,7 @@ def text_of(value: object) -> str | None:
 class Collector:
     """Dictionary of cells by key, filled one cell at a time. Each cell has some of the columns in `put.ROW`.
 
-    `edges` are (source, relation, target, weight), `extras` (key, name, value as JSON).
+    `edges` holds (source, relation, target, weight), `extras` holds (key, name, value as JSON).
     """
 
     def __init__(self) -> None:

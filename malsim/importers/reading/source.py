@@ -36,7 +36,7 @@ _LOGS = ("-wal", "-journal")
 def open_source(path: str | Path) -> Iterator[Source]:
     """Open a source for reading. A temporary copy, if one is needed, is removed at the end of the block.
 
-    Raises `StoreError` for a source that cannot be read: an archive, a pickle, another encoding, a damaged database.
+    Raises `StoreError` for a source that cannot be read: an archive, a pickle, a wrong encoding or a damaged database.
     """
     where = Path(path)
     if not where.exists():
@@ -178,7 +178,7 @@ class Source:
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the JSON objects on all lines.
 
-        Other lines are counted in `bad`, or in `cut` if their line break is missing.
+        All other lines are counted in `bad`, or in `cut` if the line break is missing.
         """
         self.cut = self.bad = 0
         with self.path.open("rb") as file:

@@ -38,7 +38,7 @@ _PARTS = {
 def rows_of(cells: Sequence[Mapping[str, Any]], *, start: float = 0.0) -> pl.DataFrame:
     """Return one row per stored cell. A missing or mistyped value becomes the default of the reference implementation.
 
-    Dates become days after `start` (in days since 1970). The object is the first subject of a cell.
+    Dates become days after `start` (in days since 1970). A cell's object is its first subject.
     """
     return pl.DataFrame([_row(cell, start) for cell in cells], schema=ROW)
 

@@ -29,8 +29,8 @@ NEWER = ("value", "summary", "lastSalientAt", "programs")  # fields that are mis
 class Archive:
     """Content of a Recall file: cells as JSON objects in stored order, and edges identified by key.
 
-    `wiring` is a netlist that malsim stored there, `left_out` counts what malsim does not import, `absent` names missing
-    parts, `unreadable` counts the rows without a JSON object.
+    `wiring` is a netlist that malsim stored in the file, `left_out` counts what malsim does not import, `absent` names
+    missing parts, and `unreadable` counts the rows that do not hold a JSON object.
     """
 
     form: str

@@ -20,7 +20,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source, options: Options) -> Records:
     """Import keys, handles, scores, statuses and lineage unchanged. The first subject of a cell becomes its object.
 
-    An edge that names its target by handle, which has no effect in Recall, is resolved to the key.
+    If an edge names its target by handle, which has no effect in Recall, the handle is resolved to the key.
     """
     archive = read_source(source)
     rows = rows_of(archive.cells)

@@ -19,8 +19,8 @@ from malsim.memory.tables.stored_wires import Standing
 class Cells:
     """Memory read from a store and prepared for an export.
 
-    `edges` has (relation, target key, weight) by source key, `extras` has {name: value} by key, `scopes` has the names of
-    the replications that are scopes.
+    `edges` maps source keys to (relation, target key, weight), `extras` maps keys to {name: value}, `scopes` names the
+    replications that are scopes.
     """
 
     memory: Memory
