@@ -1,6 +1,6 @@
 """Palette of ops, with one short module per op, and a bench that runs ops on signals.
 
-Every module in this folder is an op; `pin` has their declarations, `bench` runs them over frames and test signals.
+Every module in this folder is an op. `pin` declares pins and loads ops; `bench` runs ops over frames and test signals.
 """
 
 from __future__ import annotations

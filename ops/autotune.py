@@ -4,9 +4,9 @@
     after skip + 1 crossings, over `cycles` half cycles: a = mean peak of |error|, Tu = 2 · time / half cycles
     Ku = 4 effort / (π a);  Pgain = 0.6 Ku, Igain = 1.2 Ku / Tu, Dgain = 0.075 Ku Tu;  then done, and output = bias
 
-Wire output to the plant while running is true, and the output of `pid` afterwards. Done stays false if the plant does
-not oscillate. In LinuxCNC this is part of pid. Source: K. J. Åström and T. Hägglund, Automatica 20 (1984); LinuxCNC
-pid's tune mode.
+Wire `output` to the plant while `running` is true, and the output of `pid` afterwards. `done` stays false if the plant
+does not oscillate. In LinuxCNC this test is part of pid. Source: K. J. Åström and T. Hägglund, Automatica 20 (1984);
+LinuxCNC pid's tune mode.
 
 >>> one, off, on, none, pin = np.array([1.0]), np.array([False]), np.array([True]), np.array([0]), np.array([0.0])
 >>> function(one, 0 * one, on, off, off, off, none, *[pin] * 6, effort=2 * one, cycles=none + 6, skip=none, bias=0 * one,
@@ -20,8 +20,8 @@ from ops.pin import Array, In, Out, Param, Tick
 
 command = In("1", "set point of the oscillation", nan="kept")
 feedback = In("1", "measured value", nan="kept")
-start = In("bit", "begin, on the rising edge")
-output = Out("1", "drive of the plant")
+start = In("bit", "start the test on the rising edge")
+output = Out("1", "input to the plant")
 running = Out("bit", "the test is running")
 done = Out("bit", "the gains have been found")
 started = Out("bit", "start at the previous call")
@@ -29,16 +29,16 @@ half_cycles = Out("1", "crossings so far", start=0)
 side = Out("1", "sign of the error at the previous call")
 peak = Out("1", "largest |error| of this half cycle")
 peaks = Out("1", "sum of the peaks of all half cycles")
-elapsed = Out("1·d", "measured time")
-ultimate_gain = Out("1", "Ku")
-ultimate_period = Out("1·d", "Tu")
+elapsed = Out("1·d", "duration of the measurement so far")
+ultimate_gain = Out("1", "ultimate gain Ku")
+ultimate_period = Out("1·d", "ultimate period Tu")
 Pgain = Out("1", "proportional gain found")
 Igain = Out("1/d", "integral gain found")
 Dgain = Out("1·d", "derivative gain found")
-effort = Param(1.0, "1", "size of the push", low=1e-300)
-cycles = Param(20, "1", "half cycles to measure", low=2)
-skip = Param(10, "1", "half cycles to skip first, until the oscillation settles", low=0)
-bias = Param(0.0, "1", "middle of the push")
+effort = Param(1.0, "1", "amplitude of the output around bias", low=1e-300)
+cycles = Param(20, "1", "number of half cycles to measure", low=2)
+skip = Param(10, "1", "number of half cycles to skip while the oscillation settles", low=0)
+bias = Param(0.0, "1", "mean of the output")
 tick = Tick("d")
 
 

@@ -2,10 +2,9 @@
 
     out = n0 in + s1;  s1 = n1 in − d1 out + s2;  s2 = n2 in − d2 out
 
-Type 1 is a low-pass at f0, type 2 a notch, and type 0 takes n0 … d2 as given. Coefficients are computed on the rising
-edge of enable; a frequency above half a cycle per tick, or a Q outside 0.5 … 2, is not valid. If enable or valid is
-false, out equals in. Source: R. Bristow-Johnson, Cookbook formulae for audio equalizer biquad filter coefficients;
-LinuxCNC biquad.
+Type 1 is a low-pass at f0, type 2 a notch, and type 0 takes n0 … d2 as given. Coefficients are computed on the rising edge
+of `enable`. A frequency above half a cycle per tick, or a Q outside 0.5 … 2, is invalid. If `enable` or `valid` is false,
+out = in. Source: R. Bristow-Johnson, Cookbook formulae for audio equalizer biquad filter coefficients; LinuxCNC biquad.
 
 >>> import ops
 >>> notch = ops.start(ops.load("biquad"), settings={"enable": True, "type": 2, "f0": "0.1/d", "in": 1.0})
@@ -18,14 +17,14 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("1", "signal to filter", nan="sticks")
-enable = In("bit", "filter; its rising edge computes the coefficients")
-type_ = In("1", "0 given coefficients, 1 low-pass, 2 notch", start=0)
+enable = In("bit", "filter the signal; a rising edge computes the coefficients")
+type_ = In("1", "0 for given coefficients, 1 for a low-pass, 2 for a notch", start=0)
 f0 = In("1/d", "corner or notch frequency", start=250.0, nan="compares false")
 Q = In("1", "quality factor", start=0.7071, nan="compares false")
 out = Out("1", "filtered value")
-valid = Out("bit", "the coefficients can be used")
-s1 = Out("1", "first delay")
-s2 = Out("1", "second delay")
+valid = Out("bit", "the settings are valid")
+s1 = Out("1", "first delay element")
+s2 = Out("1", "second delay element")
 b0 = Out("1", "current coefficient", start=1.0)
 b1 = Out("1", "current coefficient")
 b2 = Out("1", "current coefficient")

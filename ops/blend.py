@@ -17,7 +17,7 @@ in1 = In("1", "value for select 1", nan="passes")
 in2 = In("1", "value for select 0", nan="passes")
 select = In("1", "share of in1", nan="passes")
 out = Out("1", "mixed value")
-open = Param(False, "bit", "allow select outside 0 … 1")
+open = Param(False, "bit", "allow select to lie outside 0 … 1")
 
 
 def function(in1: Array, in2: Array, select: Array, *, open: Array) -> dict[str, Array]:  # noqa: A002

@@ -2,7 +2,7 @@
 
     count += enable;  out, out-2, out-4 = the first three bits of count, false unless enable
 
-A `watchdog` on out trips when the thread stops or enable falls. Source: LinuxCNC charge_pump.
+A `watchdog` on `out` trips when the thread stops or `enable` falls. Source: LinuxCNC charge_pump.
 
 >>> function(np.array([True]), np.array([1]))["out_2"].tolist()
 [True]
@@ -12,7 +12,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-enable = In("bit", "run; otherwise every output is false", start=True)
+enable = In("bit", "run; if false, every output is false", start=True)
 count = Out("1", "calls while enabled; the op's whole state", start=0)
 out = Out("bit", "flips at every call")
 out_2 = Out("bit", "flips at every second call")

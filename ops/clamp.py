@@ -2,7 +2,7 @@
 
     out = in, raised to min, then lowered to max
 
-If min exceeds max, max wins. To limit the rate as well use `slew`, to limit the acceleration as well `slew2`. Source:
+If min exceeds max, max wins. To limit the rate too, use `slew`; to limit rate and acceleration, use `slew2`. Source:
 LinuxCNC limit1.
 
 >>> function(np.array([-2.0, 0.5]), np.array([0.0, 0.0]), np.array([1.0, 1.0]))["out"].tolist()

@@ -2,7 +2,7 @@
 
     d = in-1 − in-0, h = hysteresis / 2;  out is false below −h, true above h, and holds in between, where equal is true
 
-To compare one value with a level and count crossings use `watch`. Source: LinuxCNC comp.
+To compare a value with a level and count crossings, use `watch`. Source: LinuxCNC comp.
 
 >>> import numpy as np
 >>> zero, off = np.array([0.0]), np.array([False])
@@ -13,7 +13,7 @@ To compare one value with a level and count crossings use `watch`. Source: Linux
 from ops.pin import Array, In, Out, Param
 
 in_0 = In("1", "reference", nan="compares false")
-in_1 = In("1", "value compared with it", nan="compares false")
+in_1 = In("1", "value to compare with the reference", nan="compares false")
 out = Out("bit", "in-1 is above in-0; the state of the op")
 equal = Out("bit", "the values are within the band, or one is NaN")
 hysteresis = Param(0.0, "1", "width of the band", low=0.0)

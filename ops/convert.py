@@ -4,9 +4,9 @@
     clamp true:   out = whole limited to low … high;  out-of-range = out ≠ whole
     clamp false:  out = low + (whole − low) mod (high − low + 1);  out-of-range becomes true when that differs from in
 
-While clamp is false, out-of-range stays true once set, as in HAL; a fraction sets it too. NaN gives 0 and is out of
-range. Without clamp, the value of a float outside the range is undefined in C; here it wraps around like an integer.
-Source: LinuxCNC conv_float_s32 and the other conv components with a narrower output.
+While clamp is false, `out-of-range` stays true once set, as in HAL; a fraction also sets `out-of-range`. NaN gives 0
+and is out of range. Without clamp, a float outside the range is undefined behaviour in C; here the float wraps around
+like an integer. Source: LinuxCNC conv_float_s32 and the other conv components with a narrower output.
 
 >>> low, high = np.array([-2147483648]), np.array([2147483647])
 >>> off = np.array([False])
@@ -20,7 +20,7 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("any", "number", nan="flagged")
-out = Out("1", "the whole number", start=0)
+out = Out("1", "whole number", start=0)
 out_of_range = Out("bit", "in does not fit; stays true while clamp is false")
 clamp = Param(False, "bit", "limit to the range instead of wrapping around")
 low = Param(-(2**31), "1", "lowest value", low=-(2**52), high=2**52)

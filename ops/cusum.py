@@ -3,9 +3,9 @@
     z = (in − target) / sigma;  high = max(0, high + z − slack);  low = max(0, low − z − slack)
     rose if high > threshold;  fell if low > threshold
 
-With slack 0.5 and threshold 4 the published run lengths are 167.7 without a shift and 8.38 after one of 1 sigma; with
-threshold 5, 465.4 and 10.38. A reset sets both sums to 0. If the mean is not known, use `page_hinkley`. Source: E. S.
-Page, Biometrika 41 (1954); D. M. Hawkins and D. H. Olwell, Cumulative Sum Charts (1998).
+With slack 0.5 and threshold 4, the published average run lengths are 167.7 without a shift and 8.38 after a shift of 1
+sigma; with threshold 5, 465.4 and 10.38. A reset sets both sums to 0. If the mean is not known, use `page_hinkley`.
+Source: E. S. Page, Biometrika 41 (1954); D. M. Hawkins and D. H. Olwell, Cumulative Sum Charts (1998).
 
 >>> one, off = np.array([1.0]), np.array([False])
 >>> result = function(9 * one, off, 0 * one, 0 * one, target=0 * one, sigma=one, slack=0.5 * one, threshold=4 * one)

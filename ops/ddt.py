@@ -2,7 +2,7 @@
 
     out = (in − in of the previous call) / T
 
-The first call differentiates from 0. For a noisy signal use `trend`. Source: LinuxCNC ddt.
+The first call differentiates from 0. For noisy signals, use `trend`. Source: LinuxCNC ddt.
 
 >>> import numpy as np
 >>> function(np.array([3.0]), np.array([1.0]), tick=0.5)["out"].tolist()

@@ -2,7 +2,7 @@
 
     in-i true: count-i rises to delay, then out-i is true;  false: count-i falls to 0, then out-i is false
 
-A delay of 0 passes the bits on. For one bit with a delay that can be wired use `dbounce`. Source: LinuxCNC debounce.
+With a delay of 0, out-i = in-i. For one bit with a delay that can be wired, use `dbounce`. Source: LinuxCNC debounce.
 
 >>> two = np.array([[True], [False]])
 >>> function(two, two & False, np.array([[2], [0]]), delay=np.array([2]))["out"].ravel().tolist()
@@ -15,7 +15,7 @@ from ops.pin import Array, In, Out, Param
 
 in_ = In("bit", "bits that may bounce", many=32)
 out = Out("bit", "debounced bits", many="inputs")
-count = Out("calls", "counted calls of each bit", start=0, many="inputs")
+count = Out("calls", "calls counted toward delay, per bit", start=0, many="inputs")
 delay = Param(5, "calls", "calls that a change must last", low=0)
 
 

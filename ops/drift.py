@@ -4,9 +4,9 @@
     outside is set by |error| > limit and cleared by |error| ≤ limit − hysteresis; drifted follows after hold more calls
     then, if not drifted, baseline += error · adapt
 
-Adaptation stops while drifted, so that a slow drift is not hidden. With hold, hysteresis and adapt 0, drifted is
-|error| > limit. NaN changes nothing, but a captured NaN stays until the next capture. Source: LinuxCNC sample_hold,
-comp and dbounce, Recall drift.
+Adaptation stops while `drifted` is true, so that a slow drift is not hidden. If hold, hysteresis and adapt are 0,
+drifted = |error| > limit. NaN changes nothing, but a captured NaN stays until the next capture. Source: LinuxCNC
+sample_hold, comp and dbounce, Recall drift.
 
 >>> zero, off, none = np.array([0.0]), np.array([False]), np.array([0])
 >>> result = function(zero + 3, off, zero + 1, off, off, none, off, none, limit=zero + 1.5, hysteresis=zero,
@@ -20,17 +20,17 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("1", "value to watch", nan="passes")
-capture = In("bit", "use in as the baseline, on the rising edge")
+capture = In("bit", "set the baseline to in on the rising edge")
 error = Out("1", "in − baseline")
-drifted = Out("bit", "the value is outside its limit, after the hold")
+drifted = Out("bit", "|error| is beyond the limit, after the hold")
 baseline = Out("1", "captured value")
 age = Out("calls", "calls since the capture; -1 before the first call", start=-1)
-outside = Out("bit", "beyond the limit, before the hold")
-held = Out("calls", "calls counted towards the hold", start=0)
+outside = Out("bit", "|error| is beyond the limit, before the hold")
+held = Out("calls", "calls counted toward hold", start=0)
 captured = Out("bit", "capture at the previous call")
-limit = Param(0.1, "1", "largest error", low=0.0)
-hysteresis = Param(0.0, "1", "how far within the limit the error must return", low=0.0)
-hold = Param(0, "calls", "further calls that a change must last", low=0)
+limit = Param(0.1, "1", "largest allowed |error|", low=0.0)
+hysteresis = Param(0.0, "1", "distance below the limit to which |error| must return", low=0.0)
+hold = Param(0, "calls", "number of additional calls that a change must last", low=0)
 adapt = Param(0.0, "1", "share of the error added to the baseline in each call", low=0.0, high=1.0)
 
 

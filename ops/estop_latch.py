@@ -2,8 +2,8 @@
 
     healthy = ok-in and not fault-in;  ok-out = healthy and (ok-out or a rising reset);  fault-out = not ok-out
 
-The op starts in the faulted state. A reset that is held true does not recover, and an edge during the fault has no
-effect later. While ok-out is true, watchdog flips at each call. Source: LinuxCNC estop_latch.
+The op starts in the faulted state. A reset that stays true does not clear the fault, and an edge during a fault has no
+later effect. While ok-out is true, `watchdog` flips at each call. Source: LinuxCNC estop_latch.
 
 >>> import numpy as np
 >>> on, off = np.array([True]), np.array([False])
@@ -13,9 +13,9 @@ effect later. While ok-out is true, watchdog flips at each call. Source: LinuxCN
 
 from ops.pin import Array, In, Out
 
-ok_in = In("bit", "no fault upstream", start=True)
+ok_in = In("bit", "true if there is no fault upstream", start=True)
 fault_in = In("bit", "fault")
-reset = In("bit", "recover, on the rising edge")
+reset = In("bit", "clear the fault on the rising edge")
 ok_out = Out("bit", "no fault")
 fault_out = Out("bit", "latched fault", start=True)
 watchdog = Out("bit", "flips at each call while ok-out is true")

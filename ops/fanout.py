@@ -2,7 +2,7 @@
 
     out-i = in for i = select + Σ 2^j bit-j; the others keep their values
 
-An index past the end selects the last output. To enable outputs individually use `gate`, for a bar graph `ladder`.
+An index past the end selects the last output. To enable outputs individually, use `gate`; for a bar graph, `ladder`.
 Source: LinuxCNC demux_generic.
 
 >>> zero, none = np.array([0.0]), np.array([1])
@@ -14,7 +14,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Size
 
-bits = Size(5, "bits of the index", low=1, high=5)
+bits = Size(5, "number of index bits", low=1, high=5)
 in_ = In("any", "value to copy", nan="kept")
 select = In("1", "index of the output", start=0, low=0)
 bit = In("bit", "bits added to select, lowest first", many="bits")

@@ -2,10 +2,10 @@
 
     bin-⌊(in − minvalue) / binsize⌋ += 1;  outside: nextra below, pextra above;  binvalue = bin-index, or −1
 
-Reset, the first call, and any change of nbins, binsize or minvalue clear everything. The value of that call counts only
-in nsamples, min and max; mean and variance begin with the next value. If method is false, Welford's recurrence is used,
-else sums of squares. If nbins is not between 1 and the loaded number of bins, input-error is true and everything holds.
-A value equal to the upper end is in no bin. Source: B. P. Welford, Technometrics 4 (1962); LinuxCNC histobins.
+A reset, the first call, and a change of nbins, binsize or minvalue clear everything. The value in that call counts only in
+nsamples, input-min and input-max; mean and variance start with the next value. With method false, Welford's recurrence is
+used, else sums of squares. If nbins is not between 1 and the loaded number of bins, input-error is true and nothing else
+changes. A value equal to the upper end is in no bin. Source: B. P. Welford, Technometrics 4 (1962); LinuxCNC histobins.
 
 >>> import ops
 >>> sheet = ops.load("histogram", bins=4)
@@ -18,8 +18,8 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size
 
-bins = Size(20, "most bins", high=200)
-in_ = In("1", "signal", nan="sticks")
+bins = Size(20, "maximum number of bins", high=200)
+in_ = In("1", "signal to count", nan="sticks")
 index = In("1", "index of the bin that binvalue shows", start=0)
 reset = In("bit", "clear everything")
 method = In("bit", "compute mean and variance from sums of squares")
@@ -27,20 +27,20 @@ binvalue = Out("1", "number of values in the selected bin")
 check = Out("1", "index as read", start=0)
 pextra = Out("1", "number of values above the last bin")
 nextra = Out("1", "number of values below the first bin")
-input_min = Out("1", "least value")
-input_max = Out("1", "greatest value")
+input_min = Out("1", "lowest value")
+input_max = Out("1", "highest value")
 nsamples = Out("1", "number of values", start=0)
 variance = Out("1", "sample variance (divisor n − 1)")
 mean = Out("1", "mean of the values")
 input_error = Out("bit", "nbins is out of range")
 bin_ = Out("1", "number of values in each bin", start=0, many="bins")
-m2 = Out("1", "sum of squared distances from the mean")
-total = Out("1", "sum")
-squares = Out("1", "sum of squares")
+m2 = Out("1", "sum of squared deviations from the mean")
+total = Out("1", "sum of the values")
+squares = Out("1", "sum of the squared values")
 last_nbins = Out("1", "nbins at the previous call", start=0)
 last_binsize = Out("1", "binsize at the previous call")
 last_minvalue = Out("1", "minvalue at the previous call")
-nbins = Param(20, "1", "bins in use")
+nbins = Param(20, "1", "number of bins in use")
 binsize = Param(1.0, "1", "width of a bin", low=1e-300)
 minvalue = Param(0.0, "1", "lower end of the first bin")
 

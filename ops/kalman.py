@@ -2,8 +2,8 @@
 
     P = P + Q;  K = P / (R + P);  out += K (in − out);  P = (1 − K) P
 
-This is the one-dimensional Kalman filter of a constant, starting at 0 with P = 1. While reset is true the estimate is
-0; while passthrough is true, out equals in and the estimate holds. Source: R. E. Kalman, J. Basic Eng. 82 (1960);
+This is the one-dimensional Kalman filter for a constant, starting at 0 with P = 1. While `reset` is true, the estimate
+is 0. While `passthrough` is true, out = in and the estimate holds. Source: R. E. Kalman, J. Basic Eng. 82 (1960);
 LinuxCNC filter_kalman.
 
 >>> one, off = np.array([1.0]), np.array([False])

@@ -2,8 +2,8 @@
 
     level = max(index limited to n − 1, 1 + the highest true bit-i);  out-i = i < level
 
-The index alone never lights the last output, as in HAL; a bit lights its output and all below. For a single output use
-`demux`. Source: LinuxCNC demux with bargraph.
+The index alone never lights the last output, as in HAL; a bit lights its own output and all outputs below. To light a
+single output, use `demux`. Source: LinuxCNC demux with bargraph.
 
 >>> bits = np.array([[False], [True], [False]])
 >>> function(np.array([0]), bits)["out"].ravel().tolist()
@@ -14,8 +14,8 @@ import numpy as np
 
 from ops.pin import Array, In, Out
 
-index = In("1", "number of outputs to light, except the last", start=0, low=0)
-bit = In("bit", "severities; the highest true one counts", many="outputs")
+index = In("1", "number of outputs to light; never the last output", start=0, low=0)
+bit = In("bit", "severities; the highest true bit counts", many="outputs")
 out = Out("bit", "bits of the bar graph", many=32)
 
 

@@ -2,8 +2,8 @@
 
     out += (in − out) · (1 − exp(−T / tau));  if load is true, out = in
 
-n ticks of T / n move out as far as one tick of T. For a share per call use `smooth`. Source: the first-order lag
-sampled exactly; LinuxCNC lowpass with gain 1 − exp(−2π f T).
+n ticks of length T / n move `out` as far as one tick of length T. For a share per call, use `smooth`. Source: the
+first-order lag sampled exactly; LinuxCNC lowpass with gain 1 − exp(−2π f T).
 
 >>> off, zero = np.array([False]), np.array([0.0])
 >>> function(np.array([1.0]), off, zero, tau=np.array([1.0]), tick=1.0)["out"].round(3).tolist()
@@ -17,7 +17,7 @@ from ops.pin import Array, In, Out, Param, Tick
 in_ = In("1", "signal to follow", nan="sticks")
 load = In("bit", "copy in to out, which also clears NaN")
 out = Out("1", "lagging value of in; the state of the op")
-tau = Param("1d", "d", "time after which 63 % of a step is closed", low="1ms")
+tau = Param("1d", "d", "time constant: time after which out has covered 63 % of a step", low="1ms")
 tick = Tick("d")
 
 

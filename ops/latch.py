@@ -2,7 +2,7 @@
 
     reset → false;  else set → true;  else a rising clk → data;  else unchanged
 
-A clk edge during set or reset has no effect later; clk true at the first call counts as an edge. Source: LinuxCNC
+A clk edge during set or reset has no later effect. If clk is true at the first call, this is an edge. Source: LinuxCNC
 flipflop.
 
 >>> on, off = np.array([True]), np.array([False])
@@ -15,7 +15,7 @@ import numpy as np
 from ops.pin import Array, In, Out
 
 data = In("bit", "value that a rising clk stores")
-clk = In("bit", "store data, on the rising edge")
+clk = In("bit", "store data on the rising edge")
 set_ = In("bit", "set out to true")
 reset = In("bit", "set out to false; overrides all other inputs")
 out = Out("bit", "held bit")

@@ -7,9 +7,9 @@
     out = target, if it is reachable with a smooth arrival;  highest or lowest, if even that falls short;  a landing with
     constant acceleration, if it is within smooth-steps calls;  else the end away from the target, or the middle
 
-Load jumps to g within min and max; the jump counts as a velocity at the next call. If min and max leave no room to
-brake, out can pass them by one step, which `slew2` never does. Lengths within 1e-9 count as equal. If goal is NaN, only
-the last rule, the middle, applies. Source: LinuxCNC limit3.
+A load jumps to g within min and max; the jump counts as a velocity at the next call. If min and max leave no room to
+brake, `out` can pass a bound by one step, which never happens with `slew2`. Lengths within 1e-9 are equal. If goal is
+NaN, only the last rule (the middle) applies. Source: LinuxCNC limit3.
 
 >>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
 >>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 2 * one, 0 * one, 0 * one, 0 * one, tick=1.0)
@@ -22,8 +22,8 @@ import numpy as np
 from ops.pin import Array, In, Out, Tick
 
 in_ = In("1", "value to follow", nan="passes")
-load = In("bit", "jump to the limited input")
-enable = In("bit", "follow in; otherwise 0", start=True)
+load = In("bit", "set out to the limited input")
+enable = In("bit", "follow in; otherwise go to 0", start=True)
 min_ = In("1", "lowest position", start=-1e20, nan="compares false")
 max_ = In("1", "highest position", start=1e20, nan="compares false")
 maxv = In("1/d", "highest velocity", start=1e20, low=0.0, nan="compares false")

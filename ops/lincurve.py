@@ -13,7 +13,7 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size
 
-points = Size(2, "points", low=2, high=16)
+points = Size(2, "number of points", low=2, high=16)
 in_ = In("1", "position on the curve", nan="passes")
 out = Out("1", "value of the curve")
 x = Param(0.0, "1", "positions of the points, in ascending order", many="points")

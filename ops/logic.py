@@ -2,7 +2,7 @@
 
     and = every in-i;  or = any in-i;  xor = an odd number of them;  nand = not and;  nor = not or
 
-For any other table of up to five bits use `reflex`. Source: LinuxCNC logic.
+For any other truth table of up to five bits, use `reflex`. Source: LinuxCNC logic.
 
 >>> result = function(np.array([[True], [False], [True]]))
 >>> [bool(result[name][0]) for name in ("and_", "or_", "xor", "nand", "nor")]

@@ -13,8 +13,8 @@ LinuxCNC match8.
 
 from ops.pin import Array, In, Out, Size
 
-bits = Size(8, "bits of a word", low=8, high=8)
-in_ = In("bit", "cascade input; false makes out false", start=True)
+bits = Size(8, "number of bits per word", low=8, high=8)
+in_ = In("bit", "cascade input; if false, out is false", start=True)
 a = In("bit", "bits of the first word", many="bits")
 b = In("bit", "bits of the second word", many="bits")
 out = Out("bit", "in is true and the words are equal")

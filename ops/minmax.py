@@ -2,7 +2,7 @@
 
     max = in if in > max;  min = in if in < min;  if reset is true, both = in
 
-Both start at 0, as in HAL, so reset them first. Source: LinuxCNC minmax.
+Both start at 0, as in HAL, so start with a reset. Source: LinuxCNC minmax.
 
 >>> zero, off = np.array([0.0]), np.array([False])
 >>> sorted(function(np.array([2.0]), off, zero, zero).items())

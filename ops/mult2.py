@@ -2,7 +2,7 @@
 
     out = in-0 · in-1
 
-For a constant factor use `scale`. Source: LinuxCNC mult2.
+For a constant factor, use `scale`. Source: LinuxCNC mult2.
 
 >>> import numpy as np
 >>> function(np.array([3.0]), np.array([-2.0]))["out"].tolist()

@@ -3,8 +3,8 @@
     a click ends when in falls within max-hold;  the next must begin within max-space
     click-k: click k + 1 has ended;  only-k: and max-space has passed without another click;  both last for output-hold
 
-After a click longer than max-hold, or more clicks than are counted, in must fall before clicks count again. Source:
-LinuxCNC multiclick.
+After a click longer than max-hold, or more clicks than there are outputs, `in` must fall before clicks count again.
+Source: LinuxCNC multiclick.
 
 >>> import ops
 >>> inputs = {"in": np.array([[True], [False], [True], [False], [False], [False]])}
@@ -18,15 +18,15 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
-clicks = Size(4, "largest number of clicks", high=16)
-in_ = In("bit", "input of the clicks")
-click = Out("bit", "k + 1 clicks, perhaps more to come", many="clicks")
+clicks = Size(4, "largest number of clicks to count", high=16)
+in_ = In("bit", "button or other source of pulses")
+click = Out("bit", "at least k + 1 clicks so far", many="clicks")
 only = Out("bit", "exactly k + 1 clicks", many="clicks")
 state = Out("1", "0 idle, odd during a click, even after a click; the last state waits until in falls", start=0)
-timer = Out("ms", "time in this state")
+timer = Out("ms", "time in the current state")
 click_left = Out("ms", "remaining time of each click-k", many="clicks")
 only_left = Out("ms", "remaining time of each only-k", many="clicks")
-invert_input = Param(False, "bit", "a click is a pulse of false")
+invert_input = Param(False, "bit", "clicks are pulses of false")
 max_hold = Param("250ms", "ms", "longest click", low="0ms")
 max_space = Param("250ms", "ms", "longest pause between two clicks", low="0ms")
 output_hold = Param("100ms", "ms", "duration of an output", low="0ms")

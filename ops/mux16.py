@@ -2,9 +2,9 @@
 
     selected = Σ 2^i sel-i, or the number with this Gray code;  out = in-selected
 
-With debounce-time, a new selection takes effect only after it has lasted that long; returning to the current selection
-takes effect at once and does not restart the wait. With suppress-no-input, everything holds while all bits are false.
-For other sizes and types use `route`. Source: LinuxCNC mux16.
+With a debounce-time, a new selection takes effect only after lasting that long; a return to the current selection takes
+effect at once and does not restart the wait. With suppress-no-input, all outputs hold while all bits are false. For
+other sizes and types, use `route`. Source: LinuxCNC mux16.
 
 >>> ins, off = np.arange(16.0)[:, np.newaxis], np.array([False])
 >>> sel = np.array([[False], [True], [True], [False]])
@@ -17,17 +17,17 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
-inputs = Size(16, "inputs", low=16, high=16)
-bits = Size(4, "bits of the selection", low=4, high=4)
+inputs = Size(16, "number of inputs", low=16, high=16)
+bits = Size(4, "number of selection bits", low=4, high=4)
 in_ = In("1", "inputs to choose from", many="inputs", nan="kept")
 sel = In("bit", "bits of the selection, lowest first", many="bits")
-use_graycode = In("bit", "the bits are Gray code")
+use_graycode = In("bit", "read the bits as a Gray code")
 suppress_no_input = In("bit", "hold while all bits are false")
 out = Out("1", "selected input")
 selected = Out("1", "number given by the bits", start=0)
 chosen = Out("1", "current selection", start=0)
 waiting = Out("bit", "another selection is waiting")
-elapsed = Out("d", "time it has waited")
+elapsed = Out("d", "time that the other selection has waited")
 debounce_time = Param("0d", "d", "time that a new selection must last", low="0d")
 tick = Tick("d")
 

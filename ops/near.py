@@ -14,9 +14,9 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_0 = In("1", "reference", nan="compares false")
-in_1 = In("1", "value compared with it", nan="compares false")
+in_1 = In("1", "value to compare with the reference", nan="compares false")
 out = Out("bit", "the values are roughly equal")
-scale = Param(1.0, "1", "largest ratio; 1 or less turns the ratio off", low=0.0)
+scale = Param(1.0, "1", "largest ratio; 1 or less turns off the ratio test", low=0.0)
 difference = Param(0.0, "1", "largest difference", low=0.0)
 
 

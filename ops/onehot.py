@@ -12,9 +12,9 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Size
 
-outputs = Size(8, "outputs", high=32)
+outputs = Size(8, "number of outputs", high=32)
 index = In("1", "index of the true output", start=0)
-enable = In("bit", "otherwise every output is false", start=True)
+enable = In("bit", "if false, every output is false", start=True)
 out = Out("bit", "outputs; the selected one is true", many="outputs")
 
 

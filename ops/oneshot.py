@@ -2,9 +2,9 @@
 
     an edge sets the timer to width;  at each later call the timer falls by T, down to 0;  out = timer > 0
 
-If in is true at the first call, this is a rising edge. A pulse lasts ⌈width / T⌉ calls; width is read only at the edge,
-and a width of 0 or less gives no pulse. Reset ends the pulse and forgets in, so that in still true is an edge again.
-Source: LinuxCNC oneshot.
+If `in` is true at the first call, this is a rising edge. A pulse lasts ⌈width / T⌉ calls; `width` is read only at the
+edge, and a width of 0 or less gives no pulse. A reset ends the pulse and forgets `in`, so that an `in` that is still
+true is a new edge. Source: LinuxCNC oneshot.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
 >>> pulse = function(on, off, zero + 5, zero, zero, off, retriggerable=on, rising=on, falling=off, tick=1.0)

@@ -4,9 +4,9 @@
     u = bias + P e + I Σ e T + D d(command − feedback)/dt + FF0 c + FF1 c′ + FF2 c″ + FF3 c‴, c the command
     output = u within ±maxoutput;  the sum holds while the output is limited and e would increase the excess
 
-A limit of 0 means no limit. While enable is false, output and the sum are 0 and the derivatives continue. Before the
-first call all values count as 0, so a derivative gain gives a kick. On the falling edge of index-enable the derivatives
-hold and the error uses the current command. Wired derivatives are used unchanged. To find gains use `autotune`. The
+A limit of 0 means no limit. While `enable` is false, output and sum are 0 and the derivatives continue. Before the
+first call all values are 0, so a derivative gain causes a kick. On the falling edge of index-enable, the derivatives
+hold and the error uses the current command. Wired derivatives are used unchanged. To find gains, use `autotune`. The
 names are HAL's. Source: LinuxCNC pid.
 
 >>> import ops
@@ -22,8 +22,8 @@ from ops.pin import Array, In, Out, Tick
 
 command = In("1", "set point", nan="lingers")
 feedback = In("1", "measured value", nan="lingers")
-enable = In("bit", "drive the value; otherwise output 0")
-index_enable = In("bit", "its falling edge signals a jump of feedback")
+enable = In("bit", "run; otherwise output 0")
+index_enable = In("bit", "a falling edge announces a jump of feedback")
 Pgain = In("1", "proportional gain", start=1.0, nan="passes")
 Igain = In("1/d", "integral gain", nan="passes")
 Dgain = In("1·d", "derivative gain", nan="passes")
@@ -31,8 +31,8 @@ FF0 = In("1", "feed-forward of command", nan="passes")
 FF1 = In("1·d", "feed-forward of the rate of the command", nan="passes")
 FF2 = In("1·d²", "feed-forward of the acceleration of the command", nan="passes")
 FF3 = In("1·d³", "feed-forward of the jerk of the command", nan="passes")
-bias = In("1", "added to the output", nan="passes")
-deadband = In("1", "errors up to this count as 0; larger errors are reduced by it", low=0.0, nan="compares false")
+bias = In("1", "value added to the output", nan="passes")
+deadband = In("1", "errors up to this size count as 0; larger errors are reduced by it", low=0.0, nan="compares false")
 maxerror = In("1", "limit of the error", low=0.0, nan="compares false")
 maxerrorI = In("1·d", "limit of the sum", low=0.0, nan="sticks")
 maxerrorD = In("1/d", "limit of the rate of the error", low=0.0, nan="passes")
@@ -40,10 +40,10 @@ maxcmdD = In("1/d", "limit of the rate of the command", low=0.0, nan="lingers")
 maxcmdDD = In("1/d²", "limit of the acceleration of the command", low=0.0, nan="lingers")
 maxcmdDDD = In("1/d³", "limit of the jerk of the command", low=0.0, nan="passes")
 maxoutput = In("1", "limit of the output", low=0.0, nan="passes")
-command_deriv = In("1/d", "given rate of the command; NaN to compute it", start=np.nan, nan="compares false")
-feedback_deriv = In("1/d", "given rate of the feedback; NaN to compute it", start=np.nan, nan="compares false")
-error_previous_target = In("bit", "compare with the command of the previous call", start=True)
-output = Out("1", "drive of the plant")
+command_deriv = In("1/d", "rate of the command; NaN to compute it", start=np.nan, nan="compares false")
+feedback_deriv = In("1/d", "rate of the feedback; NaN to compute it", start=np.nan, nan="compares false")
+error_previous_target = In("bit", "compute the error from the command of the previous call", start=True)
+output = Out("1", "input to the plant")
 error = Out("1", "command − feedback, before limits and deadband")
 errorI = Out("1·d", "sum of the error")
 errorD = Out("1/d", "rate of the error")
@@ -51,8 +51,8 @@ commandD = Out("1/d", "rate of the command")
 commandDD = Out("1/d²", "acceleration of the command")
 commandDDD = Out("1/d³", "jerk of the command")
 saturated = Out("bit", "the output is limited")
-saturated_s = Out("d", "time since the output has been limited")
-saturated_count = Out("calls", "calls since the output has been limited", start=0)
+saturated_s = Out("d", "time for which the output has been limited")
+saturated_count = Out("calls", "calls for which the output has been limited", start=0)
 limit_state = Out("1", "1 limited above, -1 limited below, 0 not limited", start=0.0)
 command_before = Out("1", "command at the previous call")
 feedback_before = Out("1", "feedback at the previous call")

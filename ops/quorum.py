@@ -3,8 +3,8 @@
     sum = offset + Σ weight-i where in-i and valid-i;  present = Σ weight-i where valid-i
     out = (sum ≥ need) xor invert;  with a ratio, need = ⌈ratio · present⌉, and false if present is 0
 
-While hold is true nothing changes. A need of 0 or less is always met. Need 2 with three inputs is HAL's maj3. Source:
-LinuxCNC maj3 and weighted_sum, Recall quorum.
+While `hold` is true, nothing changes. A need of 0 or less is always met. With three inputs and need 2, the op is HAL's
+maj3. Source: LinuxCNC maj3 and weighted_sum, Recall quorum.
 
 >>> votes, one = np.array([[True], [True], [False]]), np.array([1])
 >>> off, none, three = np.array([False]), np.array([0]), np.array([[1], [1], [1]])
@@ -18,15 +18,15 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 in_ = In("bit", "votes", many=32)
-valid = In("bit", "the vote counts", start=True, many="inputs")
-hold = In("bit", "change nothing")
-out = Out("bit", "enough agree")
+valid = In("bit", "mask of votes that count", start=True, many="inputs")
+hold = In("bit", "freeze all outputs")
+out = Out("bit", "enough weight is in favour")
 sum_ = Out("1", "weight of the votes in favour", start=0)
 present = Out("1", "weight of the valid votes", start=0)
 weight = Param(1, "1", "weight of each vote", many="inputs")
 need = Param(2, "1", "weight needed")
 ratio = Param(0.0, "1", "needed share of the valid weight; 0 to use need", low=0.0, high=1.0)
-offset = Param(0, "1", "added to the sum")
+offset = Param(0, "1", "value added to the sum")
 invert = Param(False, "bit", "invert out")
 
 

@@ -2,9 +2,9 @@
 
     while enabled: append in with the number of the pass;  if full, drop the new value, or with keep-new the oldest
 
-A reader takes the oldest `take` values before the call appends. The stored values are kept-j for j = (first + 0 … held
-− 1) modulo depth. Accepted counts all recorded values, overruns all lost values. In HAL depth is one more than the
-capacity; here it is the capacity. Source: LinuxCNC sampler.
+A reader removes the oldest `take` values before the call appends a value. The stored values are kept-j for j = (first +
+0 … held − 1) modulo depth. `accepted` counts all recorded values, `overruns` all lost values. In HAL, depth is the
+capacity plus one; here depth is the capacity. Source: LinuxCNC sampler.
 
 >>> on, off, none = np.array([True]), np.array([False]), np.array([0])
 >>> ring = function(np.array([7.0]), on, none, np.zeros((2, 1)), np.zeros((2, 1), int), none, none, none, none, none,
@@ -17,12 +17,12 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size
 
-depth = Size(16, "capacity", high=1 << 20)
+depth = Size(16, "number of values that can be stored", high=1 << 20)
 in_ = In("any", "signal to record", nan="kept")
 enable = In("bit", "record", start=True)
-take = In("1", "number of oldest values that a reader takes first", start=0, low=0)
+take = In("1", "number of oldest values to remove first", start=0, low=0)
 kept = Out("any", "ring buffer", many="depth")
-stamp = Out("calls", "pass in which each value was recorded", start=0, many="depth")
+stamp = Out("calls", "number of the call in which each value was recorded", start=0, many="depth")
 first = Out("1", "index of the oldest value", start=0)
 held = Out("1", "number of stored values", start=0)
 accepted = Out("1", "number of recorded values", start=0)
@@ -30,7 +30,7 @@ overruns = Out("1", "number of lost values", start=0)
 passes = Out("calls", "calls so far", start=0)
 lost = Out("bit", "a value was lost in this call")
 curr_depth = Out("1", "number of stored values, plus 1 if a value was lost in this call, as in HAL", start=0)
-full = Out("bit", "a value was lost, or while not enabled would be lost")
+full = Out("bit", "a value was lost, or would have been lost if enabled")
 keep_new = Param(False, "bit", "when full, drop the oldest value instead of the new one")
 
 

@@ -2,9 +2,9 @@
 
     write appends in;  on a clock, while enabled, the oldest value moves to out;  if there is none, underruns increases
 
-Without rising and falling every call is a clock. At the end out holds. With loop, a replayed value is appended again,
-so that there is no end. With stop, out is 0 and done is true at the end, and underruns do not count. Waiting and empty
-describe the buffer before the value of this call is removed. Source: LinuxCNC streamer.
+If neither `rising` nor `falling` is set, every call is a clock. At the end, `out` holds. With `loop`, a replayed value
+is appended again, so that there is no end. With `stop`, out is 0 and done is true at the end, and underruns are not
+counted. `waiting` and `empty` describe the buffer before this call removes a value. Source: LinuxCNC streamer.
 
 >>> on, off, none, zero = np.array([True]), np.array([False]), np.array([0]), np.array([0.0])
 >>> result = function(zero, off, on, off, zero, np.array([[5.0], [0.0]]), none, none + 1, none, off, off,
@@ -17,22 +17,22 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size
 
-depth = Size(16, "capacity", high=1 << 20)
+depth = Size(16, "number of values that can be stored", high=1 << 20)
 in_ = In("any", "value to append", nan="kept")
 write = In("bit", "append in, if there is room")
-enable = In("bit", "replay", start=True)
-clock = In("bit", "bit whose edges are clocks, with rising or falling")
+enable = In("bit", "replay on each clock", start=True)
+clock = In("bit", "bit whose edges are clocks if rising or falling is set")
 out = Out("any", "replayed value")
 kept = Out("any", "ring buffer", many="depth")
 first = Out("1", "index of the oldest value", start=0)
 held = Out("1", "number of remaining values", start=0)
 underruns = Out("1", "number of clocks without a value", start=0)
-waiting = Out("1", "number of values before this call", start=0)
-empty = Out("bit", "there was no value before this call", start=True)
+waiting = Out("1", "number of stored values before this call", start=0)
+empty = Out("bit", "no value was stored before this call", start=True)
 clocked = Out("bit", "clock at the previous call")
-done = Out("bit", "all values have been replayed, with stop")
-rising = Param(False, "bit", "a rising clock is a clock")
-falling = Param(False, "bit", "a falling clock is a clock")
+done = Out("bit", "with stop, all values have been replayed")
+rising = Param(False, "bit", "a rising edge of clock is a clock")
+falling = Param(False, "bit", "a falling edge of clock is a clock")
 loop = Param(False, "bit", "start again at the end")
 stop = Param(False, "bit", "output 0 at the end")
 

@@ -2,9 +2,9 @@
 
     index = select + Σ 2^i bit-i;  selected = index once it has differed for debounce;  out = in-selected
 
-An index past the end selects the last input. Out holds during the wait, and with suppress-no-input while the index is
-0. Returning to the selected input ends the wait; another index does not restart it. Out has the type of the inputs.
-Source: LinuxCNC mux_generic (mux2, mux4, mux8).
+An index past the end selects the last input. `out` holds during the wait and, with suppress-no-input, while the index
+is 0. A return to the selected input ends the wait; a third index does not restart the wait. `out` has the type of the
+inputs. Source: LinuxCNC mux_generic (mux2, mux4, mux8).
 
 >>> two, none, off = np.array([[1.0], [2.0]]), np.array([0]), np.array([False])
 >>> function(two, none + 7, np.zeros((5, 1), bool), np.array([0.0]), none, np.array([0.0]), suppress_no_input=off,
@@ -16,15 +16,15 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param, Size, Tick
 
-bits = Size(5, "bits of the index", low=1, high=5)
+bits = Size(5, "number of index bits", low=1, high=5)
 in_ = In("any", "inputs to choose from", many=32, nan="passes")
 select = In("1", "index of the input", start=0, low=0)
 bit = In("bit", "bits added to select, lowest first", many="bits")
 out = Out("any", "selected input")
 selected = Out("1", "current index", start=0)
-elapsed = Out("ms", "time that another index has lasted")
+elapsed = Out("ms", "time for which another index has lasted")
 suppress_no_input = Param(False, "bit", "hold while the index is 0")
-debounce = Param("0ms", "ms", "time that another index must last", low="0ms")
+debounce = Param("0ms", "ms", "time for which another index must last", low="0ms")
 tick = Tick("ms")
 
 

@@ -3,7 +3,7 @@
     count += harm if error-in, else −= heal, within min and max;  error-out if count ≥ threshold
     below the threshold error-out clears only if latching is false;  a rising reset sets count to 0 and clears error-out
 
-While enable is false, error-out = error-in and count is 0. Source: LinuxCNC safety_latch.
+While `enable` is false, error-out = error-in and count = 0. Source: LinuxCNC safety_latch.
 
 >>> on, off, none = np.array([True]), np.array([False]), np.array([0])
 >>> function(on, off, on, none + 9, off, off, harm=none + 1, heal=none + 1, latching=on, threshold=none + 10,
@@ -16,8 +16,8 @@ import numpy as np
 from ops.pin import Array, In, Out, Param
 
 error_in = In("bit", "an error in this call")
-reset = In("bit", "clear count and error-out, on the rising edge")
-enable = In("bit", "filter; otherwise pass errors through", start=True)
+reset = In("bit", "clear count and error-out on the rising edge")
+enable = In("bit", "filter errors; otherwise pass them through", start=True)
 count = Out("1", "level of the bucket", start=0)
 error_out = Out("bit", "too many errors")
 ok_out = Out("bit", "not too many errors", start=True)

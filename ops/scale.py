@@ -13,7 +13,7 @@ from ops.pin import Array, In, Out
 
 in_ = In("1", "value to scale", nan="passes")
 gain = In("1", "factor", nan="passes")
-offset = In("1", "added last", nan="passes")
+offset = In("1", "value added after scaling", nan="passes")
 out = Out("1", "scaled value")
 
 

@@ -13,15 +13,15 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
-in_ = In("1", "values", many=32, nan="passes")
+in_ = In("1", "values to combine", many=32, nan="passes")
 out = Out("1", "bounded sum")
 raw = Out("1", "sum before the bounds")
 over = Out("bit", "the sum is outside the bounds")
 bad = Out("bit", "the sum is NaN")
 gain = Param(1.0, "1", "factor on each value", many="inputs")
-offset = Param(0.0, "1", "added last")
-min_ = Param(-1e20, "1", "lowest score")
-max_ = Param(1e20, "1", "highest score")
+offset = Param(0.0, "1", "value added last")
+min_ = Param(-1e20, "1", "lowest value of out")
+max_ = Param(1e20, "1", "highest value of out")
 
 
 def function(in_: Array, *, gain: Array, offset: Array, min_: Array, max_: Array) -> dict[str, Array]:

@@ -15,16 +15,16 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Tick
 
-frequency = In("1/d", "cycles per unit of time", start=1.0, low=0.0, nan="sticks")
-amplitude = In("1", "half the peak-to-peak value", start=1.0, nan="passes")
+frequency = In("1/d", "number of cycles per unit of time", start=1.0, low=0.0, nan="sticks")
+amplitude = In("1", "amplitude: half the peak-to-peak value", start=1.0, nan="passes")
 offset = In("1", "mean value", nan="passes")
 reset = In("bit", "hold the signals in the middle of the cycle")
-sawtooth = Out("1", "rises from −1 to 1")
-triangle = Out("1", "rises and falls")
-square = Out("1", "−1, then 1")
-sine = Out("1", "sine")
-cosine = Out("1", "cosine")
-clock = Out("bit", "false, then true")
+sawtooth = Out("1", "sawtooth rising from −1 to 1")
+triangle = Out("1", "triangle wave")
+square = Out("1", "square wave: −1, then 1")
+sine = Out("1", "sine wave")
+cosine = Out("1", "cosine wave")
+clock = Out("bit", "clock: false, then true")
 index = Out("1", "elapsed share of the cycle; the state of the op")
 tick = Tick("d")
 

@@ -5,8 +5,8 @@
     and stop within min and max;  d' − d within ±maxa · T², d' within ±maxv · T;  out += d'
 
 Braking from d' over whole ticks covers (m + 1) d' − A m (m + 1)/2 with A = maxa · T², m = ⌊d'/A⌋; this is solved for
-d'. If max is set below out, out returns as fast as allowed. Load jumps to g with velocity 0. For the exact steps of
-LinuxCNC use `limit3`. NaN sticks until load. Source: the specification of LinuxCNC limit3.
+d'. If max is set below `out`, `out` returns as fast as allowed. A load jumps to g with velocity 0. For the exact steps
+of LinuxCNC, use `limit3`. NaN sticks until a load. Source: the specification of LinuxCNC limit3.
 
 >>> one, off, on = np.array([1.0]), np.array([False]), np.array([True])
 >>> at = function(9 * one, off, on, -9 * one, 99 * one, 5 * one, 2 * one, 0 * one, 0 * one, 9 * one, tick=1.0)
@@ -19,8 +19,8 @@ import numpy as np
 from ops.pin import Array, In, Out, Tick
 
 in_ = In("1", "value to follow", nan="sticks")
-load = In("bit", "jump to the limited input, with velocity 0")
-enable = In("bit", "follow in; otherwise 0", start=True)
+load = In("bit", "set out to the limited input, with velocity 0")
+enable = In("bit", "follow in; otherwise go to 0", start=True)
 min_ = In("1", "lowest position", start=-1e20, nan="sticks")
 max_ = In("1", "highest position", start=1e20, nan="sticks")
 maxv = In("1/d", "highest velocity", start=1e20, low=0.0, nan="sticks")

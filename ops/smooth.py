@@ -2,8 +2,8 @@
 
     out += (in − out) · gain;  if load is true, out = in
 
-A gain of 0 holds out, and 1 copies in. The gain is a share per call; for a time constant use `lag`. Source: LinuxCNC
-lowpass, Recall smooth.
+With gain 0 `out` holds; with gain 1, out = in. The gain is a share per call; for a time constant, use `lag`. Source:
+LinuxCNC lowpass, Recall smooth.
 
 >>> off = np.array([False, False])
 >>> function(np.array([0.0, 1.0]), off, np.array([0.0, 0.0]), gain=np.array([0.3]))["out"].tolist()

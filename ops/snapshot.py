@@ -13,7 +13,7 @@ import numpy as np
 from ops.pin import Array, In, Out
 
 in_ = In("any", "value to sample", nan="kept")
-hold = In("bit", "keep the sample")
+hold = In("bit", "hold the current sample")
 out = Out("any", "sample; the state of the op")
 
 

@@ -2,7 +2,7 @@
 
     out = in-0 · gain-0 + in-1 · gain-1 + offset
 
-For more inputs or bounds use `score`. Source: LinuxCNC sum2.
+For more inputs, or for bounds, use `score`. Source: LinuxCNC sum2.
 
 >>> import numpy as np
 >>> one = np.array([1.0])
@@ -17,7 +17,7 @@ in_1 = In("1", "second value", nan="passes")
 out = Out("1", "weighted sum")
 gain_0 = Param(1.0, "1", "gain of in-0")
 gain_1 = Param(1.0, "1", "gain of in-1")
-offset = Param(0.0, "1", "added last")
+offset = Param(0.0, "1", "value added last")
 
 
 def function(in_0: Array, in_1: Array, *, gain_0: Array, gain_1: Array, offset: Array) -> dict[str, Array]:

@@ -15,8 +15,8 @@ from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("bit", "bit to delay")
 out = Out("bit", "in with a delayed falling edge")
-elapsed = Out("ms", "time that in has been false, up to the delay")
-delay = Param("0ms", "ms", "time that in must be false", low="0ms")
+elapsed = Out("ms", "time for which in has been false, up to the delay")
+delay = Param("0ms", "ms", "time for which in must be false", low="0ms")
 tick = Tick("ms")
 
 

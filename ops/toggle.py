@@ -15,7 +15,7 @@ from ops.pin import Array, In, Out, Param
 
 in_ = In("bit", "button")
 out = Out("bit", "toggled bit")
-count = Out("calls", "counted calls", start=0)
+count = Out("calls", "calls counted toward debounce", start=0)
 pressed = Out("bit", "out has flipped and the button is not yet re-armed")
 debounce = Param(2, "calls", "calls that a press must last", low=1, high=10000)
 

@@ -2,7 +2,7 @@
 
     while in is true: out true if elapsed ≥ delay, else elapsed += T;  while in is false: out false, elapsed 0
 
-Out rises one call later than with `timedelay`. Source: LinuxCNC ton.
+`out` rises one call later than with `timedelay`. Source: LinuxCNC ton.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
 >>> function(on, off, zero + 2, delay=zero + 2, tick=1.0)["out"].tolist()
@@ -15,8 +15,8 @@ from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("bit", "bit to delay")
 out = Out("bit", "in with a delayed rising edge")
-elapsed = Out("ms", "time that in has been true, up to the delay")
-delay = Param("0ms", "ms", "time that in must be true", low="0ms")
+elapsed = Out("ms", "time for which in has been true, up to the delay")
+delay = Param("0ms", "ms", "time for which in must be true", low="0ms")
 tick = Tick("ms")
 
 

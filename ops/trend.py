@@ -4,8 +4,8 @@
     acceleration = slope of the late half − slope of the early half, split at ⌊n/2⌋; 0 until each half has two values
     direction = 1 if slope > dead, −1 if slope < −dead, else 0;  valid from two values on
 
-A window of 2 gives the same as `ddt`. A reset empties the window and stores the current value. Source: least squares on
-equally spaced points; Recall trend.
+With a window of 2 the slope equals the output of `ddt`. A reset empties the window and stores the current value.
+Source: least squares on equally spaced points; Recall trend.
 
 >>> kept = np.array([[0.0], [1.0], [2.0]])
 >>> result = function(np.array([3.0]), np.array([False]), kept, np.array([3]), dead=np.array([0.0]), tick=0.5)
@@ -23,11 +23,11 @@ in_ = In("1", "value to watch", nan="lingers")
 reset = In("bit", "empty the window")
 slope = Out("1/d", "rate over the window")
 acceleration = Out("1/d", "rate of the late half − rate of the early half")
-direction = Out("1", "-1, 0 or 1", start=0)
-valid = Out("bit", "the window has two values or more")
+direction = Out("1", "-1 falling, 0 flat, 1 rising", start=0)
+valid = Out("bit", "the window has at least two values")
 kept = Out("1", "values of the window, newest last", many="window")
 held = Out("1", "number of values in the window", start=0)
-dead = Param(0.0, "1/d", "slopes up to this have direction 0", low=0.0)
+dead = Param(0.0, "1/d", "largest |slope| with direction 0", low=0.0)
 tick = Tick("d")
 
 

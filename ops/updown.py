@@ -2,9 +2,9 @@
 
     count += (countup rose) − (countdown rose), 0 while reset;  beyond a bound it wraps around (wrap) or stops (clamp)
 
-The first call does not count. Both edges in one call cancel. Wrap takes precedence over clamp; without both, the bounds
-have no effect. The bounds also apply to a reset: if 0 is below min, count becomes min, or with wrap max. Source:
-LinuxCNC updown.
+The first call does not count. Two edges in one call cancel out. `wrap` takes precedence over `clamp`; without either,
+the bounds have no effect. The bounds also apply to a reset: if 0 is below min, count becomes min, or max with wrap.
+Source: LinuxCNC updown.
 
 >>> on, off, none = np.array([True]), np.array([False]), np.array([0])
 >>> function(on, off, off, none + 2, off, off, on, clamp=off, wrap=on, min_=none, max_=none + 2)["count"].tolist()
@@ -15,8 +15,8 @@ import numpy as np
 
 from ops.pin import Array, In, Out, Param
 
-countup = In("bit", "count up, on the rising edge")
-countdown = In("bit", "count down, on the rising edge")
+countup = In("bit", "count up on the rising edge")
+countdown = In("bit", "count down on the rising edge")
 reset = In("bit", "set count to 0")
 count = Out("1", "current count", start=0)
 up_before = Out("bit", "countup at the previous call")

@@ -3,9 +3,8 @@
     above if in > level + hysteresis / 2;  below if in < level − hysteresis / 2;  in between, unchanged
     rose, fell: now above (below), and below (above) at the previous call
 
-A value equal to the level is below, and so is the first value if it is within the band. NaN is neither above nor below,
-and a crossing through NaN does not count. The position of the op in its thread matters. Source: LinuxCNC halscope's
-trigger, comp.
+A value equal to the level is below, and so is a first value within the band. NaN is neither above nor below, and a crossing
+through NaN does not count. The position of the op in its thread matters. Source: LinuxCNC halscope's trigger, comp.
 
 >>> zero, off, on = np.array([0.0]), np.array([False]), np.array([True])
 >>> result = function(zero + 2, zero, off, on, np.array([0]), np.array([4]), hysteresis=zero)
@@ -19,8 +18,8 @@ from ops.pin import Array, In, Out, Param
 
 in_ = In("1", "value to watch", nan="compares false")
 level = In("1", "level to compare with", nan="compares false")
-above = Out("bit", "in is above")
-below = Out("bit", "in is not above")
+above = Out("bit", "in is above the level")
+below = Out("bit", "in is not above the level")
 rose = Out("bit", "the value crossed upwards in this call")
 fell = Out("bit", "the value crossed downwards in this call")
 count = Out("1", "number of crossings", start=0)

@@ -3,8 +3,8 @@
     arm: a rising enable, while ok is false, sets every time-left-i to timeout-i and sets ok
     watch, while enable and ok: time-left-i = timeout-i if in-i changed, else time-left-i − T;  below 0, ok falls
 
-The trip is latched: enable must fall and rise again. The op trips at the first call after more than the timeout, and
-pauses while enable is false. A changed timeout applies from the next reload. NaN that stays NaN counts as unchanged.
+A trip is latched until `enable` falls and rises again. The op trips at the first call after more than the timeout, and
+pauses while `enable` is false. A changed timeout applies from the next reload. A NaN that stays NaN is unchanged.
 Source: LinuxCNC watchdog, set-timeouts then process.
 
 >>> on, off, value = np.array([True]), np.array([False]), np.array([[7.0]])
@@ -17,9 +17,9 @@ import numpy as np
 from ops.pin import Array, In, Out, Param, Tick
 
 in_ = In("any", "values that must keep changing", many=32, nan="kept")
-enable = In("bit", "watch the values; its rising edge arms")
+enable = In("bit", "watch the values; a rising edge arms the op")
 ok = Out("bit", "armed, and all values are changing")
-tripped = Out("bit", "a value stopped changing; until armed again")
+tripped = Out("bit", "a value stopped changing; stays true until the op is armed again")
 seen = Out("any", "values at the previous call", many="inputs")
 time_left = Out("ms", "remaining time of each value", many="inputs")
 enabled = Out("bit", "enable at the previous call")

@@ -2,7 +2,7 @@
 
     under = in ≤ min;  over = in ≥ max;  out = neither
 
-The bounds themselves are outside; NaN counts as inside, so add a `watch` or `score.bad`. Source: LinuxCNC wcomp.
+The bounds themselves are outside. NaN is inside, so detect NaN with a `watch` or `score.bad`. Source: LinuxCNC wcomp.
 
 >>> import numpy as np
 >>> one = np.array([1.0])
@@ -12,7 +12,7 @@ The bounds themselves are outside; NaN counts as inside, so add a `watch` or `sc
 
 from ops.pin import Array, In, Out
 
-in_ = In("1", "value", nan="compares false")
+in_ = In("1", "value to compare", nan="compares false")
 min_ = In("1", "lower bound", nan="compares false")
 max_ = In("1", "upper bound", nan="compares false")
 out = Out("bit", "inside the window")

@@ -23,20 +23,20 @@ def read_samples(path: str | Path, cfg: str, names: Sequence[str] = (), *, tagge
     Parameters
     ----------
     path
-        Text with one row per sample, its values separated by blanks.
+        Text file with one row per sample and values separated by blanks.
     cfg
-        One letter per pin, as for the sampler: b (bit), f (float), s (s32) or u (u32).
+        One letter per pin, as in sampler's cfg: b (bit), f (float), s (s32) or u (u32).
     names
-        Columns, one per pin; pin-0, pin-1, … if omitted.
+        Column names, one per pin; by default pin-0, pin-1, …
     tagged
-        True if each line begins with the number of the sample (option `-t`); else rows are numbered from 0. The numbers are
-        the column `sample`.
+        True if each line begins with its sample number (option `-t`); otherwise rows are numbered from 0. The numbers
+        are in the column `sample`.
 
     Raises
     ------
     OpError
-        If a letter, a row or a value is not valid, or if samples were lost (a line `overrun`) and there are no tags, because
-        the following rows would get wrong numbers.
+        If a letter, a row or a value is not valid, or if samples were lost (a line `overrun`) and there are no tags,
+        because later rows would be numbered wrongly.
 
     >>> from tempfile import NamedTemporaryFile
     >>> with NamedTemporaryFile("w", suffix=".txt") as file:

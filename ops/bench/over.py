@@ -44,9 +44,9 @@ def over(
     by
         Columns that separate the groups, such as `["rep", "cell"]`; each group starts from the initial state.
     t
-        Column of times by which the rows of a group are sorted, if the frame has it.
+        Column of times by which the rows of each group are sorted, if the frame has this column.
     tick
-        Length of the tick (`"10min"`); by default the spacing of `t`, in days or dates.
+        Tick length (`"10min"`); by default the spacing of `t`, in days or dates.
     outs
         Output pins; all of them by default.
     settings
@@ -55,7 +55,7 @@ def over(
     Raises
     ------
     OpError
-        If a column is missing, has nulls or the wrong type, a group has two rows at one time, or a setting is not valid.
+        If a column is missing, has nulls or the wrong type, a group has two rows for one time, or a setting is invalid.
 
     >>> frame = pl.DataFrame({"cell": ["a", "a", "b"], "eff": [1.0, 1.0, 2.0]})
     >>> over(frame, "smooth", x="eff", by="cell", gain=0.5)["out"].to_list()

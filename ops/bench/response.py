@@ -50,7 +50,7 @@ def respond(
 ) -> pl.DataFrame:
     """Feed a test signal to the first input of an op. Return a frame with `t` (days), `input` and one column per output.
 
-    A bit input is true above one half, an int input is truncated; `enable` is true unless set.
+    For a bit input, samples above one half are true; for an int input, they are truncated. `enable` is true unless set.
 
     >>> import ops
     >>> respond(ops.load("smooth"), "step", {"gain": 0.5}, calls=4)["out"].to_list()
@@ -73,9 +73,9 @@ def frequency(
 ) -> pl.DataFrame | None:
     """Compute the frequency response of the first float output, as columns `frequency` (1/d), `gain` and `phase` (degrees).
 
-    Return None if the op is not linear and time-invariant in its first input at these settings, tested with two signals,
-    their weighted sum, and a delayed signal. H is the transform of the impulse response; for a response that settles at a
-    constant, as of an integrator, it is computed from the differences: H = ΔH / (1 − z⁻¹).
+    Return None if the op is not linear and time-invariant in its first input at these settings, tested with two
+    signals, their weighted sum, and a delayed signal. H is the transform of the impulse response. If the response
+    settles at a constant, as for an integrator, H is computed from the differences: H = ΔH / (1 − z⁻¹).
 
     Raises
     ------

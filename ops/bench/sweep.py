@@ -28,9 +28,9 @@ def run(
     Parameters
     ----------
     state
-        State from `ops.start`, for the same number of rows.
+        State from `ops.start` with the same number of rows.
     tick
-        Length of the tick, with its unit.
+        Tick length, with its unit.
     outs
         Output pins; all of them by default.
 
@@ -68,8 +68,8 @@ def sweep(
 ) -> tuple[State, dict[str, Array]]:
     """Call an op repeatedly on a decreasing number of rows.
 
-    Step k reads the next `counts[k]` values of each input, one per row. Rows that have ended are dropped from the end of
-    the state, so that nothing is padded.
+    Step k reads the next `counts[k]` values of each input, one per row. Finished rows are dropped from the end of the
+    state, so that no input needs padding.
     """
     slots = [(slot_of(sheet, name, output=False), array) for name, array in inputs.items()]
     names = outs if outs is not None else [name for name, slot in sheet.slots.items() if isinstance(slot.pin, Out)]

@@ -29,12 +29,12 @@ BITS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": F
 def bind(sheet: Sheet, settings: Mapping[str, object]) -> dict[tuple[str, int | None], Array]:
     """Convert settings to arrays of one value, or one value per row, keyed by their slot in the state.
 
-    The name of a family (`weight`) sets all of its pins, `weight-1` one of them. `_` means `-`.
+    A family name (`weight`) sets all pins of the family, a pin name (`weight-1`) one pin. `_` means `-`.
 
     Raises
     ------
     OpError
-        If a name is unknown or an output, or a value has the wrong type or unit, is out of bounds or NaN.
+        If a name is unknown or names an output, or a value has the wrong type or unit, is out of bounds or is NaN.
     """
     arrays: dict[tuple[str, int | None], Array] = {}
     families = {name.rsplit("-", 1)[0]: slot for name, slot in sheet.slots.items() if slot.row is not None}

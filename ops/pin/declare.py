@@ -63,8 +63,8 @@ class Pin:
 class In(Pin):
     """Input that the op reads at each call. An unwired input keeps its start value.
 
-    `many=32` makes it a family of up to 32 pins `in-0 …`, with their number given by `inputs` when the op is loaded;
-    `many="window"` uses the size of that name. `nan` is the effect of NaN, required for floats.
+    `many=32` declares a family of up to 32 pins `in-0 …`, whose number is given by `inputs` when the op is loaded;
+    `many="window"` uses the size `window`. `nan` is the effect of NaN and is required for floats.
     """
 
     unit: str
@@ -81,7 +81,7 @@ class In(Pin):
 class Out(Pin):
     """Output that the op writes at each call, and state if the function also reads it.
 
-    The size of a family is called `outputs`.
+    A family's size is called `outputs`.
     """
 
     unit: str
@@ -108,7 +108,7 @@ class Param(Pin):
 class Size:
     """Number of pins in a family, chosen when the op is loaded and equal for all rows.
 
-    The function may take it as an int, but usually reads it from the shape of an array.
+    The op's function may have the size as an int argument, but usually reads it from the shape of an array.
     """
 
     start: int

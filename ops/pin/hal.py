@@ -42,7 +42,7 @@ class Instance:
         Raises
         ------
         OpError
-            If the name has no counterpart.
+            If the name has no counterpart in malsim.
         """
         if word in self.component.without:
             return self
@@ -77,7 +77,7 @@ class Instance:
     def call(self, functions: Sequence[str], period_ns: float, period_s: float) -> Instance:
         """Return the instance after calling these HAL functions.
 
-        Calling all of them in order is equivalent to one call of the op.
+        Calling all functions in order is equivalent to one call of the op.
         """
         unit = self.component.counts or self.component.time
         tick = period_s if unit == "s" else period_ns / NANOSECONDS[unit]

@@ -1,6 +1,6 @@
 """Lookup of ops: modules of the package `ops`, presets (an op with settings), and entry points of other packages.
 
-Third-party ops are loaded on first use, so that a broken op does not affect the others.
+Third-party ops are loaded on first use, so that a broken op does not affect other ops.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def load(name: str, **choices: object) -> Sheet:
     Raises
     ------
     OpError
-        If the name, a size or the type is unknown, or a third-party op does not load.
+        If the name, a size or the type is unknown, or a third-party op cannot be loaded.
 
     >>> load("quorum", inputs=3).summary
     'Test whether enough of the inputs are true.'
@@ -56,7 +56,7 @@ def load(name: str, **choices: object) -> Sheet:
 def sheets() -> dict[str, Sheet | OpError]:
     """Map the name of each op to its data sheet or its load error.
 
-    A third-party op whose name is already used is an error.
+    A third-party op whose name is already in use is an error.
     """
     clashes = [point for point in _points() if spell(point.name) in {**_modules(), **_presets()}]
     labels = [f"{point.name} ({point.value})" for point in clashes]

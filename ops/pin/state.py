@@ -32,7 +32,7 @@ def start(sheet: Sheet, rows: int = 1, settings: Mapping[str, object] | None = N
     Raises
     ------
     OpError
-        If a setting is not valid (see `ops.pin.binding.bind`), or has neither one value nor one per row.
+        If a setting is invalid (see `ops.pin.binding.bind`), or has neither one value nor one value per row.
     """
     state = {key: _initial(sheet, pin, rows) for key, pin in sheet.declared.items()}
     for (key, row), array in bind(sheet, settings or {}).items():
@@ -56,9 +56,9 @@ def step(sheet: Sheet, state: State, tick: float = 0.0) -> State:
     Parameters
     ----------
     state
-        State from `start` or the last `step`, with the inputs of this call set by Python name.
+        State from `start` or the last `step`, with this call's inputs stored under their Python names.
     tick
-        Length of the tick in the op's unit of time (`sheet.length("10min")`).
+        Tick length in the op's unit of time (`sheet.length("10min")`).
     """
     with np.errstate(all="ignore"):
         return call(sheet, state, tick)
@@ -90,7 +90,7 @@ def restore(sheet: Sheet, saved: pl.DataFrame) -> State:
     Raises
     ------
     OpError
-        If the columns of the frame are not the pins of this op.
+        If the frame's columns are not the pins of this op.
     """
     if set(saved.columns) != set(sheet.slots):
         odd = sorted(set(saved.columns) ^ set(sheet.slots))

@@ -31,7 +31,7 @@ def convert(length: float, *, given: str, to: str) -> float:
 def number(given: object, *, unit: str, where: str) -> float:
     """Convert a user's value for a float pin to a number in the pin's unit.
 
-    A length of time needs text with a unit; a rate (`1/d`) accepts text with a unit or a number; other pins need a number.
+    A duration must be text with a unit, a rate (`1/d`) text with a unit or a number, any other value a number.
 
     Raises
     ------
