@@ -2,8 +2,8 @@
 
 malsim compare scenarios/poisoner.toml scenarios/sleeper.toml --laws mal,graphiti,last_write --replications 200
 malsim compare claims/ --laws last_write,graphiti,mal --ask 30d --without rumour --json
-malsim compare claims.csv.gz --truth truth.csv.gz --contradictions mutual       one law, scored next to simpler ones
-malsim compare log.jsonl --laws records --confidence 0.7                        the final beliefs of a law
+malsim compare claims.csv.gz --truth truth.csv.gz --contradictions mutual       one law, scored against simpler laws
+malsim compare log.jsonl --laws records --confidence 0.7                        final beliefs of a law
 malsim compare scenarios/triage_popular.toml --policies all --weekly 5,10       which disputes people should review
 """
 
@@ -32,11 +32,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "claims, a store, a recorded log, or any file that malsim import reads")  # fmt: skip
     add("--laws", default="", metavar="A,B", help="laws (or all), presets or your own memories; the first is the baseline")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
-        help="change one setting of the scenarios, or of the law on one file of claims; repeatable")  # fmt: skip
+        help="change a setting of the scenarios, or of the law for one file of claims; repeatable")  # fmt: skip
     memory_arguments(parser)
     add("--rules", metavar="FILE", help="on one file of claims with mal: a preset or a TOML file with [rules]")
-    add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: measures (accuracy,harm)")
-    add("--replications", type=int, metavar="N", help="on scenarios: replications of each (100; 40 with --policies)")
+    add("--metric", default="accuracy,harm", metavar="M,M", help="on scenarios: metrics (accuracy,harm)")
+    add("--replications", type=int, metavar="N", help="on scenarios: replications per scenario (100; 40 with --policies)")
     add("--policies", default="", metavar="A,B", help="on scenarios with [reviewers]: triage policies to compare, or all")
     add("--weekly", default="", metavar="N,N", help="with --policies: reviews per week (default: as in the scenario)")
     add("--ask", default="0d", metavar="TIME", help="on claims: time from a change of truth to the question (0d)")
@@ -45,10 +45,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WRITER",
-        help="on claims: leave out the claims of this writer; repeatable",
+        help="on claims: leave out this writer's claims; repeatable",
     )
     add("--truth", metavar="FILE", help="on one file of claims: table of object, value and optionally valid_from")
-    add("--confidence", type=float, metavar="NUMBER", help="confidence of claims without one")
+    add("--confidence", type=float, metavar="NUMBER", help="confidence of claims that state none")
     add("--contradictions", choices=("mutual", "forward"), default="mutual", help="on one file of claims with mal (mutual)")
     add("--on-bad-rows", choices=("stop", "skip"), default="stop", help="on claims: what to do with bad rows (stop)")
     add("--strict", action="store_true", help="on one file of claims: exit 1 if the gate refused a claim")

@@ -1,9 +1,9 @@
 """List or copy the shipped examples: scenarios, notebooks, netlists, rules and sample claims.
 
-malsim examples                              all examples, by use
-malsim examples poisoner.toml -o .           one example and the files that it names
-malsim examples scenarios/poisoning -o .     the examples in a folder
-malsim examples -o examples                  copy all
+malsim examples                              list all examples, by use
+malsim examples poisoner.toml -o .           copy one example and the files that it names
+malsim examples scenarios/poisoning -o .     copy the examples in a folder
+malsim examples -o examples                  copy all examples
 """
 
 from __future__ import annotations

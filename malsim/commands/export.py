@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--as", dest="form", choices=("jsonl", "recall"), required=True, help="format to write")
     add(
         "-o", "--output", type=Path, required=True, metavar="FILE",
-        help="file to write; for recall, a name ending in .json gives an archive, any other a database",
+        help="file to write; for recall, a name ending in .json writes an archive, any other name a database",
     )  # fmt: skip
 
 

@@ -20,9 +20,9 @@ HEADING = "test"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scenario", metavar="SCENARIO", help="scenario file")
-    add("--check", required=True, metavar="NAME", help="check of the scenario, or a property")
-    add("--budget", type=int, default=500, metavar="RUNS", help="largest number of runs (500)")
-    add("--writes", type=int, default=4, help="largest number of added claims (4); 0 searches only settings")
+    add("--check", required=True, metavar="NAME", help="name of a check in the scenario, or a property")
+    add("--budget", type=int, default=500, metavar="RUNS", help="maximum number of runs (500)")
+    add("--writes", type=int, default=4, help="maximum number of added claims (4); 0 varies only settings")
     add("--writer", action="append", default=[], metavar="NAME", help="writer of added claims; repeatable")
     add("--target", action="append", default=[], metavar="HANDLE", help="target of added claims; repeatable")
     add("--relation", action="append", default=[], metavar="NAME", help="relation of added claims; repeatable")

@@ -1,9 +1,9 @@
 """Open a shell, like LinuxCNC's halcmd, on a live graph: a store, a netlist or the final memory of a run.
 
-malsim hal memory.sqlite                       memory of a store; written only by `save`
+malsim hal memory.sqlite                       memory of a store; only `save` writes to it
 malsim hal alarm.malnet                        graph and wiring of a netlist
 malsim hal scenarios/mutual_dispute.toml       final memory of a run, under its rules
-malsim hal alarm.malnet -f drill.hal -k        a whole script; exit 1 if a line failed
+malsim hal alarm.malnet -f drill.hal -k        run a script to its end; exit 1 if a line failed
 malsim hal alarm.malnet -c "step 3" -c "getp alarm.out"
 
 In the shell, `help` lists the commands and Tab completes.
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("target", nargs="?", metavar="TARGET", help="store, netlist or scenario (default: an empty memory)")
     add("--tick", metavar="TIME", help="time between two ticks (1d; runs and .hal files define their own)")
     add("--rules", metavar="FILE", help="tick under these rules: a TOML file, default or recall_v5")
-    add("-f", "--file", metavar="SCRIPT", help="run the commands of a file up to the first that fails")
+    add("-f", "--file", metavar="SCRIPT", help="run the commands in a file, up to the first that fails")
     add("-k", "--keep-going", action="store_true", help="with -f: continue after a failed line")
     add("-i", "--ini", metavar="FILE", help="INI file of the machine, for [SECTION]NAME")
     add("-c", dest="lines", action="append", default=[], metavar="LINE", help="run this command; repeatable")

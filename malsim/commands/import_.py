@@ -14,15 +14,15 @@ HEADING = "memories"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("source", metavar="SOURCE", help="file or folder of another memory, or a store whose cells are copied; only read")
+    add("source", metavar="SOURCE", help="file or folder of another memory, or a store to copy cells from; never changed")
     add("-o", "--output", type=Path, required=True, metavar="STORE", help="store to write")
     add(
         "--as", dest="form", metavar="FORMAT",
         help="arw, claude-code, event-log, graphiti, langgraph, letta, markdown, mcp, mem0 or recall; "
         "default: detected from the file",
     )  # fmt: skip
-    add("--confidence", type=float, metavar="NUMBER", help="confidence of cells without one; these cells are marked")
-    add("--bootstrap", action="store_true", help="add those of the ten cells that the store lacks")
+    add("--confidence", type=float, metavar="NUMBER", help="confidence of cells that have none; these cells are marked")
+    add("--bootstrap", action="store_true", help="add those of the ten cells that are missing")
     add("--contradict", action="store_true", help="mem0: let an update also contradict the cell that it replaces")
     add("--scopes", action="store_true", help="import each user_id, group_id, namespace or agent into its own scope")
     add("--payload", metavar="FILE", help="mem0: JSON of its vector store, which records the writers")
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--writer-segment",
         type=int,
         metavar="N",
-        help="langgraph: index of the namespace segment that names the writer, from 0",
+        help="langgraph: index (from 0) of the namespace segment that names the writer",
     )
 
 

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    memories = "laws, presets of rules, package.module:factory or mcp:COMMAND, whose code is run (default: all laws)"
+    memories = "laws, presets of rules, package.module:factory or mcp:COMMAND (code is run); default: all laws"
     add("memory", nargs="*", help=memories)
     add(
         "--only",
@@ -43,10 +43,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--fact", metavar="NAME", help="with --on: price of overturning the answer about this object")
     add("--seed", type=int, default=0, help="seed of the draws (0)")
     add("--draws", type=int, metavar="N", help="streams per axiom and draws per duty (20; 4 for axioms of the graph)")
-    add("--limit", type=float, default=10.0, metavar="S", help="time limit in seconds for a call of your own memory (10)")
+    add("--limit", type=float, default=10.0, metavar="S", help="time limit in seconds for each call to your own memory (10)")
     add("--honest", type=int, default=3, metavar="K", help="price: number of honest writers (3)")
-    add("--most", type=int, default=12, metavar="N", help="price: largest number of steps per strategy (12)")
-    add("--zoo", action="store_true", help="run the defects in scenarios/zoo, all or the named ones")
+    add("--most", type=int, default=12, metavar="N", help="price: maximum number of steps per strategy (12)")
+    add("--zoo", action="store_true", help="run the defects in scenarios/zoo: all, or only those named")
     add("--planted", action="store_true", help="measure how often axioms find planted defects (needs the repository)")
     add("--list", action="store_true", help="list axioms, duties and strategies")
     add("--json", action="store_true", help="print one JSON object with a key for each section")

@@ -14,7 +14,7 @@ HEADING = "memories"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="law whose data sheet is printed")
+    parser.add_argument("name", nargs="?", help="law whose data sheet to print")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,9 +1,9 @@
 """Look inside a store or a run: print a reader's push, or explain every term of one cell.
 
 malsim look memory.sqlite --query pump             mini-index for a query
-malsim look memory.sqlite --signals all            with one line per firing standing signal
+malsim look memory.sqlite --signals all            also one line per firing standing signal
 malsim look memory.sqlite dec_a3ee                 one cell in full
-malsim look scenarios/poisoner.toml --at 30        push that the reader of a run got on that day
+malsim look scenarios/poisoner.toml --at 30        push that the run's reader received on that day
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ HEADING = "look and run"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="store, such as memory.sqlite, which is only read; or scenario")
-    cell = "handle or its beginning, key or HANDLE@vN of a cell to print; with #FIELD.PATH only that field"
+    add("store", metavar="STORE", help="store, such as memory.sqlite (never changed), or scenario")
+    cell = "cell to print: handle or its beginning, key, or HANDLE@vN; with #FIELD.PATH only that field"
     add("cell", nargs="?", metavar="CELL", help=cell)
     add("--query", default="", metavar="TEXT", help="topic of the mini-index")
-    raised = "add a line for each of these signals that fires, or all; without names: list the store's own signals"
+    raised = "add a line per firing signal among these, or all; without names: list the store's own signals"
     add("--signals", nargs="?", const="", metavar="A,B", help=raised)
-    at = "day of the view, past or future; a number, or a date if the store has one for day 0"
+    at = "day to show, past or future: a number, or a date if the store has a date for day 0"
     add("--at", metavar="DAY", help=at)
-    add("--limit", type=int, default=10, metavar="N", help="largest number of lines (10)")
-    add("--budget", type=int, default=900, metavar="WORDS", help="largest number of words (900)")
+    add("--limit", type=int, default=10, metavar="N", help="maximum number of lines (10)")
+    add("--budget", type=int, default=900, metavar="WORDS", help="maximum number of words (900)")
     add("--rep", type=int, default=0, metavar="K", help="replication (0)")
     add("--scope", metavar="NAME", help="scope of the store (default: the common scope)")
     add("--rules", metavar="FILE", help="evaluate under these rules: a TOML file, default or recall_v5")

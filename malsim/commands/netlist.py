@@ -3,10 +3,10 @@
 malsim netlist check alarm.malnet                              all faults with their lines; also for .hal files
 malsim netlist fmt --write alarm.malnet                        format in place
 malsim netlist lint alarm.malnet                               late reads, feedback loops, unread signals
-malsim netlist diff old.malnet new.malnet                      changes of meaning
-malsim netlist draw alarm.malnet -o alarm.svg --hal            diagram; with LinuxCNC's names
+malsim netlist diff old.malnet new.malnet                      changes in meaning
+malsim netlist draw alarm.malnet -o alarm.svg --hal            diagram with LinuxCNC's names
 malsim netlist draw alarm.malnet -o alarm.mmd                  Mermaid flowchart
-malsim netlist draw scenarios/tripwire.toml out/tripwire --around alarm.out --depth 1      with values of a run
+malsim netlist draw scenarios/tripwire.toml out/tripwire --around alarm.out --depth 1      with values from a run
 malsim netlist load graph.malnet -o memory.sqlite              load cells and edges into a store
 malsim netlist render memory.sqlite                            graph of a store as a netlist
 malsim netlist run alarm.malnet --on stream.csv --expect trips.csv
@@ -42,7 +42,7 @@ HEADING = "wire"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("action", choices=sorted(_ACTIONS), help="action")
-    first = "netlists; why, value and prove first take a signal, an address and a property"
+    first = "netlists; why, value and prove expect a signal, an address or a property first"
     add("files", nargs="+", metavar="FILE", help=first)
     add("--write", action="store_true", help="fmt: rewrite the files instead of printing")
     output = "draw: .svg, .png, .mmd; load: .sqlite; run: .csv, .parquet; prove: .toml, .svg, .png"
@@ -50,12 +50,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--hal", action="store_true", help="draw: also show LinuxCNC's names")
     add("--around", metavar="PIN", help="draw: only the part around a pin, instance or signal")
     add("--depth", type=int, default=1, metavar="N", help="draw: with --around, distance in wires (1)")
-    add("--bootstrap", action="store_true", help="load: add those of the ten cells that the store lacks")
-    add("--into", metavar="STORE", help="store into which the netlist is loaded, or which it reads")
+    add("--bootstrap", action="store_true", help="load: add those of the ten cells that are missing")
+    add("--into", metavar="STORE", help="store to load the netlist into, or to read from")
     add(
         "--on",
         metavar="STREAM",
-        help="run, why: table with a row per tick and a column per signal (.csv, .parquet, .ndjson)",
+        help="run, why: table with one row per tick and one column per signal (.csv, .parquet, .ndjson)",
     )
     add("--expect", metavar="FILE", help="run: expected columns; exit 1 if they differ")
     add("--tick", metavar="TIME", help="run, why: time between two rows (1d; .hal files define their own)")

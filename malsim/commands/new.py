@@ -7,7 +7,7 @@ malsim new my.toml --template tripwire               validate: an alarm on a dec
 malsim new checks.toml --template checks             test: checks of a store
 malsim new my_memory.py --template memory            test: your own memory
 malsim new .github/workflows/memory.yml --template ci
-malsim new incident.toml --template incident --from log.jsonl --answer "host=web2"   a wrong answer as a failing test
+malsim new incident.toml --template incident --from log.jsonl --answer "host=web2"   turn a wrong answer into a failing test
 malsim new . --template claude-code                  hooks and server for Claude Code (or codex) in this folder
 """
 
@@ -50,10 +50,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--answer", metavar="OBJECT=VALUE", help="wrong answer")
     add("--cell", metavar="HANDLE", help="or a cell that was wrongly raised, lowered or superseded")
     add("--at", type=float, metavar="DAY", help="use only claims up to this day (default: all)")
-    add("--law", metavar="NAME", help="law that answered (default: the first that gives the answer)")
-    add("--memory", metavar="MODULE:FACTORY", help="or your own memory that answered, whose code is run")
-    add("--confidence", type=float, metavar="P", help="confidence of claims without one")
-    add("--anonymise", action="store_true", help="replace names and texts by numbered placeholders")
+    add("--law", metavar="NAME", help="law that gave the answer (default: the first law that gives it)")
+    add("--memory", metavar="MODULE:FACTORY", help="or your own memory that gave the answer; its code is run")
+    add("--confidence", type=float, metavar="P", help="confidence of claims that state none")
+    add("--anonymise", action="store_true", help="replace names and texts with numbered placeholders")
 
 
 def main(args: argparse.Namespace) -> int:

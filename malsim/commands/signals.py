@@ -18,8 +18,8 @@ HEADING = "wire"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="only these signals; may include a store")
-    add("--on", metavar="STORE", help="evaluate the signals on this store, which is only read")
-    add("--ticks", type=int, default=1, metavar="N", help="with --on: number of ticks, for signals of rates (1)")
+    add("--on", metavar="STORE", help="evaluate the signals on this store, which is never changed")
+    add("--ticks", type=int, default=1, metavar="N", help="with --on: number of ticks, for signals that measure rates (1)")
     add("--every", type=day, default=1.0, metavar="DAYS", help="with --on: days between two ticks (1)")
     add("--scope", metavar="NAME", help="with --on: scope of the store (default: the common scope)")
 

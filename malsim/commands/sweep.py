@@ -30,15 +30,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     set_arguments(parser)
     add("scenario", metavar="SCENARIO", help="scenario file, such as scenarios/poisoner.toml")
     repeated: dict[str, Any] = {"action": "append", "default": []}
-    add("--grid", **repeated, metavar="NAME=V,V,…", help="values of a setting; repeatable, for all combinations")
+    add("--grid", **repeated, metavar="NAME=V,V,…", help="values of a setting; repeatable, to run all combinations")
     add("--range", **repeated, metavar="NAME=LOW:HIGH", help="range of a setting, for a space-filling design; repeatable")
-    add("--points", type=int, default=64, metavar="N", help="number of points over the ranges (64)")
+    add("--points", type=int, default=64, metavar="N", help="number of points in the ranges (64)")
     add("--design", type=Path, metavar="FILE", help="CSV or Parquet file with one row per point")
-    default = "default: brier and accuracy, or without facts challenge_density and cells"
+    default = "default: brier and accuracy; without facts, challenge_density and cells"
     add("--metric", action="append", metavar="METRIC", help=f"what to measure; repeatable ({default})")
     add("--replications", type=int, metavar="N", help="independent replications per point")
     add("--seed", type=int, metavar="N", help="seed of the runs")
-    add("-o", "--output", type=Path, metavar="DIR", help="folder of the points (default: out/NAME/sweep)")
+    add("-o", "--output", type=Path, metavar="DIR", help="folder for the points (default: out/NAME/sweep)")
     add("--workers", type=int, metavar="N", help="number of processes (default: one per core)")
     add("--cluster", metavar="ADDRESS", help='a Dask scheduler to use instead; needs pip install "malsim[cluster]"')
     add("--no-plots", action="store_true", help="write no figures")

@@ -29,13 +29,13 @@ HEADING = "test"
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("paths", nargs="+", type=Path, metavar="PATH", help="scenario files or folders")
-    add("--check", action="append", metavar="NAME", help="judge only the check of this name; repeatable")
+    add("--check", action="append", metavar="NAME", help="judge only the check with this name; repeatable")
     add("--rules", metavar="FILE", help="judge under these rules: a TOML file, default or recall_v5")
     set_arguments(parser)
     memory_arguments(parser)
     add(
         "--on", metavar="STORE",
-        help="start each memory from a store, or from a file that malsim import reads; a file that holds only checks is "
+        help="start each memory from a store, or from a file that malsim import reads; a file with only checks is "
         "judged on the recorded history",
     )  # fmt: skip
     add("--seed", type=int, metavar="N", help="seed of the run")

@@ -2,10 +2,10 @@
 
 malsim tripwire scenarios/tripwire.malnet --scenario scenarios/tripwire.toml --html scorecard.html -o scorecard.png
 malsim tripwire --scenario scenarios/tripwire.toml                       the scenario's own netlist
-malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     in one table, with CUSUM and EWMA
-malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    from run lengths, tested on fresh seeds
+malsim tripwire a.malnet b.malnet --scenario scenarios/tripwire.toml     compare in one table, with CUSUM and EWMA
+malsim tripwire design --arl0 2000 --delay 5 --shift 2 -o wire.malnet    design from run lengths, test on fresh seeds
 malsim tripwire design --arl0 2000 --delay 5 --scenario scenarios/tripwire.toml --signal low
-malsim tripwire design out/tripwire --speak 10:14 --silent 1:9           from days of a recorded run or store
+malsim tripwire design out/tripwire --speak 10:14 --silent 1:9           design from days of a recorded run or store
 malsim tripwire scenarios/tripwire.malnet --prove "always (bad and not ack implies tripped)"    for all inputs
 malsim tripwire --scenario scenarios/tripwire_poisoned.toml --prove safety       the scenario's own netlist, for all inputs
 """
@@ -31,22 +31,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("netlists", nargs="*", metavar="FILE", help="netlists (default: the scenario's netlist); or the word design")
     set_arguments(parser)
-    add("--scenario", metavar="FILE", help="scenario of the test, with [[episode]]s and checks")
+    add("--scenario", metavar="FILE", help="scenario to test on, with [[episode]]s and checks")
     add("--alarm", metavar="SIGNAL", help="alarm bit (default: output of the only latch)")
     add("--replications", type=int, metavar="N", help="number of replications")
-    add("--quick", action="store_true", help="leave out mutants and faults, which take one run each")
+    add("--quick", action="store_true", help="skip mutants and faults, which take one run each")
     add("--strict", action="store_true", help="also exit 1 if a mutant other than a moved level is not caught")
     add("--junit", type=Path, metavar="FILE", help="write JUnit XML with a test case per safety answer and mutant")
     add("--html", type=Path, metavar="FILE", help="write one self-contained page")
     add("-o", "--output", type=Path, metavar="FILE", help=OUTPUTS)
     proof_arguments(parser)
     design = parser.add_argument_group("design")
-    design.add_argument("--arl0", type=float, metavar="TICKS", help="smallest mean time to a false alarm")
-    design.add_argument("--delay", type=float, metavar="TICKS", help="largest mean time to detection")
-    design.add_argument("--shift", type=float, help="shift to detect, in the unit of the signal (1)")
+    design.add_argument("--arl0", type=float, metavar="TICKS", help="minimum mean time to a false alarm")
+    design.add_argument("--delay", type=float, metavar="TICKS", help="maximum mean time to detection")
+    design.add_argument("--shift", type=float, help="shift to detect, in the signal's unit (1)")
     design.add_argument(
         "--noise", type=float, nargs=3, default=(0.0, 1.0, 0.0), metavar=("MEAN", "SIGMA", "CORRELATION"),
-        help="noise of the signal without faults, with the correlation of neighbouring ticks (0 1 0)",
+        help="noise of the signal without faults; the correlation is that of successive ticks (0 1 0)",
     )  # fmt: skip
     design.add_argument(
         "--signal", metavar="NAME", help="estimate noise and shift from the scenario's quiet ticks and episodes"

@@ -31,21 +31,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--objective",
         action="append",
         metavar="MEASURE",
-        help="measure to minimise (default brier); two give a Pareto front",
+        help="metric to minimise (default: brier); with two, find a Pareto front",
     )
     add(
         "--require",
         action="append",
         default=[],
         metavar="PROPERTY",
-        help="maximise the worst margin of this property instead",
+        help="instead maximise this property's worst margin",
     )
-    add("--keep", action="append", default=[], metavar="BOUND", help='bound that every point must keep, such as "gap >= 3"')
-    add("--holdout", action="append", metavar="SCENARIO|DIR", help="held-out problems (default: one half)")
+    add("--keep", action="append", default=[], metavar="BOUND", help='bound that every point must meet, such as "gap >= 3"')
+    add("--holdout", action="append", metavar="SCENARIO|DIR", help="held-out problems (default: half of them)")
     add("--rules", metavar="FILE", help="start from these rules: a TOML file, a preset, or FILE.py:FORMULA")
     set_arguments(parser)
     add("--budget", type=int, default=256, metavar="N", help="number of points, 32 or more (256)")
-    add("--replications", type=int, default=16, metavar="N", help="fewest replications of each scenario (16)")
+    add("--replications", type=int, default=16, metavar="N", help="minimum number of replications per scenario (16)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the search (0)")
     add("--workers", type=int, default=1, metavar="N", help="number of processes; the result does not depend on it")
     add("--json", action="store_true", help="print one JSON object")

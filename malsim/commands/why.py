@@ -2,7 +2,7 @@
 
 malsim why scenarios/ten_sybils.toml claim-7-522 --at 10
 malsim why memory.sqlite dec_a3ee --law records -o why.png
-malsim why log.jsonl pump=runs                      a log of malsim agent record: OBJECT=VALUE
+malsim why log.jsonl pump=runs                      in a recorded log, a cell is OBJECT=VALUE
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", metavar="SOURCE", help="scenario, store, file of claims, or any file that malsim import reads")
     add("cell", metavar="CELL", help="handle or name of a cell; for claims or a log: OBJECT=VALUE")
-    add("--at", type=day, metavar="DAY", help="day of the question (default: the last)")
+    add("--at", type=day, metavar="DAY", help="day to explain (default: the last)")
     add("--rep", type=int, metavar="K", help="scenario: replication (default: the first)")
     add("--scope", metavar="NAME", help="store: scope (default: the common scope)")
     set_arguments(parser)

@@ -12,8 +12,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("target", nargs="?", metavar="FILE", help="scenario, netlist, claims or store (default: a gallery)")
     add("--port", type=int, default=5006, metavar="N", help="port of the page (default 5006); 0 selects a free port")
-    add("--no-browser", action="store_true", help="print the address and open no browser")
-    add("--host", metavar="ADDRESS", help="also serve other machines; the address then carries a token")
+    add("--no-browser", action="store_true", help="print the address without opening a browser")
+    add("--host", metavar="ADDRESS", help="also serve other machines; the address then contains a token")
     add("--allow-code", action="store_true", help="run the adapter and the processes that the scenario names")
 
 

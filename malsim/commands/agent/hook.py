@@ -3,7 +3,7 @@
 malsim agent hook session-start --store memory.sqlite     the map, the writers' duties and the top cells
 malsim agent hook prompt --store memory.sqlite            the lines that match the prompt
 malsim agent hook tool --store memory.sqlite              refuse to act while a marked cell is unopened
-malsim agent hook stop --store memory.sqlite              refuse to stop before opening and writing back; else tick
+malsim agent hook stop --store memory.sqlite              refuse to stop while duties are open; otherwise tick
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--writer", default="agent", metavar="NAME", help="name of the writer, as for malsim agent serve (agent)")
     add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
     add("--require", default="expand,write", metavar="A,B", help="duties of a turn: expand, write, both or none (both)")
-    add("--most-blocks", type=int, default=3, metavar="N", help="largest number of blocks per turn (3)")
-    add("--budget", type=int, default=900, metavar="WORDS", help="largest number of words in a push (900)")
-    add("--on-error", choices=("pass", "block"), default="pass", help="reaction to a store that cannot be read (pass)")
+    add("--most-blocks", type=int, default=3, metavar="N", help="maximum number of blocks per turn (3)")
+    add("--budget", type=int, default=900, metavar="WORDS", help="maximum number of words in a push (900)")
+    add("--on-error", choices=("pass", "block"), default="pass", help="what to do if the store cannot be read (pass)")
 
 
 def main(args: argparse.Namespace) -> int:

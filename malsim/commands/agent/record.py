@@ -1,8 +1,8 @@
 """Record the messages between an agent and an MCP memory server; messages are forwarded unchanged.
 
-malsim agent record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     replaces the server's command
-malsim agent record -o log.jsonl --redact -- malsim agent serve memory.sqlite            only hashes of texts
-malsim compare log.jsonl --laws records --confidence 0.7                           the final beliefs of a law
+malsim agent record -o log.jsonl -- npx -y @modelcontextprotocol/server-memory     use it in place of the server's command
+malsim agent record -o log.jsonl --redact -- malsim agent serve memory.sqlite            record only hashes of texts
+malsim compare log.jsonl --laws records --confidence 0.7                           final beliefs of a law
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("server", nargs="+", metavar="COMMAND", help="command of the server, after --")
     log = Path("memory_log.jsonl")
     add("-o", "--output", type=Path, default=log, metavar="LOG", help=f"log to append to ({log})")
-    add("--writer", default="agent", metavar="NAME", help="writer of calls that name none (agent)")
+    add("--writer", default="agent", metavar="NAME", help="writer of calls that do not name a writer (agent)")
     add("--redact", action="store_true", help="record only the hashes of texts")
 
 

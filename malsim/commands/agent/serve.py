@@ -1,8 +1,8 @@
 """Serve a store to agents over the Model Context Protocol; no part of the server calls a model.
 
 malsim agent serve memory.sqlite                              over stdio, as Claude Code, Codex and others start it
-malsim agent serve memory.sqlite --writer claude --tick 15m   claims under this name, a tick every 15 min
-malsim agent serve memory.sqlite --as-person ann              for ann: she may correct, forget and verify
+malsim agent serve memory.sqlite --writer claude --tick 15m   write under this name, tick every 15 min
+malsim agent serve memory.sqlite --as-person ann              act for ann, who may correct, forget and verify
 malsim agent serve memory.sqlite --http 8765 --token-file t   over HTTP, only on this machine
 """
 

@@ -1,8 +1,8 @@
 """Ask the five questions of a store's charter, one at a time; a new answer replaces the previous answer.
 
-malsim store charter memory.sqlite                              the next question without an answer
+malsim store charter memory.sqlite                              ask the next unanswered question
 malsim store charter memory.sqlite --writer ann --answer "Keep the pumps running."
-malsim store charter memory.sqlite --list                       questions and answers
+malsim store charter memory.sqlite --list                       list questions and answers
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("store", metavar="STORE", help="store; created if it does not exist, and completed with the ten cells")
+    add("store", metavar="STORE", help="store; created if it does not exist; any missing cell of the ten is added")
     add("--answer", metavar="TEXT", help="answer the next question")
     add("--question", metavar="TITLE", help="ask or answer this question, such as objective")
     add("--writer", default="human", metavar="NAME", help="name of the person who answers (human)")
     add("--list", action="store_true", help="list all five questions and answers")
-    add("--now", metavar="DAY", help="day, a number or a date (default: that of the last write)")
+    add("--now", metavar="DAY", help="day: a number or a date (default: day of the last write)")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """Correct a cell of a store that was wrong from the start, on behalf of a person.
 
-malsim store correct memory.sqlite dec_a3ee --by ann --instead "use PostgreSQL"       with the right claim
-malsim store correct memory.sqlite obs_9c1f --by ann --rules governed                 the right claim is unknown
+malsim store correct memory.sqlite dec_a3ee --by ann --instead "use PostgreSQL"       and state the right claim
+malsim store correct memory.sqlite obs_9c1f --by ann --rules governed                 if the right claim is unknown
 malsim store correct memory.sqlite obs_9c1f --by ann --instead "the port is 9090" --value 9090 --rules governed
 """
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     cell_arguments(parser)
     add = parser.add_argument
-    add("--instead", metavar="TEXT", help="the right claim in one line (default: unknown)")
-    add("--value", metavar="VALUE", help="with --instead: value of the cell's object, a number or a word")
-    add("--confidence", type=float, metavar="P", help="with --instead: confidence (default: that of the cell)")
+    add("--instead", metavar="TEXT", help="right claim on one line (default: unknown)")
+    add("--value", metavar="VALUE", help="with --instead: value of the cell's object: a number or text")
+    add("--confidence", type=float, metavar="P", help="with --instead: confidence (default: the cell's)")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ def cell_arguments(parser: argparse.ArgumentParser) -> None:
     add("cell", metavar="CELL", help="handle or key")
     add("--by", required=True, metavar="NAME", help="name of the person")
     add("--scope", default="", metavar="NAME", help="scope of the cell")
-    add("--now", metavar="DAY", help="day, a number or a date (default: that of the last write)")
+    add("--now", metavar="DAY", help="day: a number or a date (default: day of the last write)")
     add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
 
 

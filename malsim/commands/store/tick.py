@@ -3,7 +3,7 @@
 malsim store tick memory.sqlite                    one day after the last write
 malsim store tick memory.sqlite --now 90 --signals contradiction-load,dependency-rot
 malsim store tick memory.sqlite --signals all
-malsim store tick memory.sqlite --webhook https://hooks.example/T0     post its alarms
+malsim store tick memory.sqlite --webhook https://hooks.example/T0     post this tick's alarms
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", metavar="STORE", help="store, such as memory.sqlite")
-    at = "day of the tick, a number or a date (default: one day after the last write)"
+    at = "day of the tick: a number or a date (default: one day after the last write)"
     add("--now", metavar="DAY", help=at)
     add("--signals", metavar="A,B", help="also print these standing signals, or all")
-    add("--webhook", metavar="URL", help="post each alarm of this tick as JSON; exit 2 if one could not be posted")
+    add("--webhook", metavar="URL", help="post each alarm of this tick as JSON; exit 2 if a post fails")
     add("--rules", metavar="FILE", help="use these rules: a TOML file, default, recall_v5 or governed")
 
 

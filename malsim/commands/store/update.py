@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("store", metavar="STORE", help="store, such as memory.sqlite")
     add("cell", metavar="CELL", help="handle or key")
     add("--writer", required=True, metavar="NAME", help="name of the writer")
-    add("--now", type=day, metavar="DAY", help="day of the update (default: that of the last write)")
+    add("--now", type=day, metavar="DAY", help="day of the update (default: day of the last write)")
     for name in TEXTS:
         add(f"--{name}", metavar="TEXT", help=f"new {name}")
     for name in LISTS:

@@ -21,10 +21,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("store", metavar="STORE", help="store; created with its ten cells if it does not exist")
     add("--writer", required=True, metavar="NAME", help="name of the writer")
-    add("--title", required=True, metavar="TEXT", help="claim in one line")
-    add("--body", metavar="TEXT", help="claim in full")
+    add("--title", required=True, metavar="TEXT", help="claim on one line")
+    add("--body", metavar="TEXT", help="full text of the claim")
     add("--kind", default="obs", metavar="KIND", help="one of dec obs bel tsk obj rsk ref ver hyp prg (obs)")
-    add("--confidence", type=float, required=True, metavar="P", help="confidence of the writer, above 0, at most 1")
+    add("--confidence", type=float, required=True, metavar="P", help="the writer's confidence, above 0 and at most 1")
     add("--topics", metavar="A,B", help="topics")
     add("--source", action="append", default=[], metavar="REF", help="reference to a source; repeatable")
     add(
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar='"RELATION CELL [WEIGHT]"',
         help="relation to another cell; repeatable",
     )
-    add("--now", metavar="DAY", help="day, a number or a date (default: that of the last write)")
+    add("--now", metavar="DAY", help="day: a number or a date (default: day of the last write)")
     add("--rules", metavar="FILE", help="use these rules: a TOML file, default or recall_v5")
 
 

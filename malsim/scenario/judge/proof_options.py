@@ -20,7 +20,7 @@ def proof_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("proofs, for all inputs (pip install 'malsim[prove]'; malsim docs proofs)").add_argument
     repeated: dict[str, Any] = {"action": "append", "default": [], "metavar": "PROPERTY"}
     add("--prove", **repeated, help="prove or refute a property for all inputs; safety: all safety questions")
-    add("--assume", **repeated, help="only for inputs for which this property holds: always (…); may be repeated")
+    add("--assume", **repeated, help="only for inputs for which this property holds: always (…); repeatable")
     add("--ticks", type=int, default=40, metavar="N", help="length of the runs examined if induction fails (40)")
 
 

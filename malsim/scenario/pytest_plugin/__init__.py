@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the plugin's command-line options and ini options."""
     parser.addini("malsim_paths", "files and folders whose .toml files are all scenarios", type="args", default=[])
     texts = {"rules": ("FILE", "judge scenarios under these rules: a TOML file or a preset"),
-             "memory": ("MODULE:FACTORY", "judge scenarios with your own memory, whose code is run")}  # fmt: skip
+             "memory": ("MODULE:FACTORY", "judge scenarios with your own memory; its code is run")}  # fmt: skip
     for name, (metavar, meaning) in texts.items():
         parser.addoption(f"{PREFIX}{name}", metavar=metavar, help=meaning)
         parser.addini(f"malsim_{name}", meaning, default="")

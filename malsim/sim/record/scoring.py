@@ -85,7 +85,7 @@ def metrics(
 
     `right` is 1, 0, or 1/k for a tie of k values.
 
-        accuracy = mean right; brier = mean (right · (p − 1)² + (1 − right) · p²)
+        accuracy = mean right;  brier = mean (right · (p − 1)² + (1 − right) · p²)
         log_loss = −mean log p(outcome), p clipped to [1e-6, 1 − 1e-6]
         ece = Σ over 15 equal bins of |Σ (right − p)| / n
         auc = P(p of a right answer > p of a wrong answer), where ties count one half

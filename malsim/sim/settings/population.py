@@ -106,18 +106,18 @@ class Population:
 
 
 SHARES = {
-    "flip": "gets another value, with the same edges",
-    "perturb": "has its confidence moved by spread · N(0, 1)",
+    "flip": "gets a different value but keeps its edges",
+    "perturb": "has its confidence shifted by spread · N(0, 1)",
     "drop": "never arrives",
     "double": "arrives twice",
     "delay": "arrives late, by late · Exp(1)",
-    "reorder": "arrives at a random time of its turn",
+    "reorder": "arrives at a random time within its turn",
 }
 NOISE = {name: Param(0.0, "1", f"probability that a claim {what}", 0.0, 1.0) for name, what in SHARES.items()} | {
-    "spread": Param(0.2, "1", "size of a perturbation", 0.0, 1.0),
+    "spread": Param(0.2, "1", "standard deviation of a perturbation", 0.0, 1.0),
     "late": Param(1.0, "d", "mean delay", 0.0, 1e6),
 }
-BAD = {"wrong": Param(0.0, "1", "probability that a claim gets another value at the source, with edges to match", 0.0, 1.0)}
+BAD = {"wrong": Param(0.0, "1", "probability that the writer states a different value, with edges to match", 0.0, 1.0)}
 
 
 @dataclass(frozen=True, kw_only=True)

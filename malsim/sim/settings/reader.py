@@ -58,35 +58,35 @@ class Reader:
 
     behaviour: Behaviour = "obedient"
     trust: Trust = "effective"
-    act_above: float = _number(0.3, "1", "least trust at which it acts; below, it declines", 0.0, 1.0)
-    skill: float = _number(0.9, "1", "accuracy of its own observations", 0.0, 1.0)
+    act_above: float = _number(0.3, "1", "minimum trust for acting; below it, the reader declines", 0.0, 1.0)
+    skill: float = _number(0.9, "1", "accuracy of the reader's own observations", 0.0, 1.0)
     observes: float = _number(1.0, "1", "probability of observing the outcome of an action", 0.0, 1.0)
-    wants: float = _number(1.0, "rows", "unmarked rows about its fact that it opens", 0.0, 100.0)
+    wants: float = _number(1.0, "rows", "number of unmarked rows about its fact that the reader opens", 0.0, 100.0)
     complies: float = _number(1.0, "1", "probability of complying when blocked", 0.0, 1.0)
-    attempts: float = _number(3.0, "tries", "blocks after which a turn is given up without an action", 1.0, 100.0)
+    attempts: float = _number(3.0, "tries", "number of blocks after which a turn is given up without an action", 1.0, 100.0)
     half_life: float = _number(
         10.0, "turns", "turns until half of the rules in its context are lost (forgets_rules)", 0.01, 1e9
     )
-    reanchor_every: float = _number(0.0, "turns", "turns from one reminder of the rules to the next; 0 never", 0.0, 1e9)
-    compact_every: float = _number(0.0, "turns", "turns from one emptying of its context to the next; 0 never", 0.0, 1e9)
-    recalls: float = _number(0.0, "1", "probability of acting on its last observation while it is in the context", 0.0, 1.0)
-    updates: float = _number(0.0, "1", "probability of verifying a cell that it acted on and observed to be right", 0.0, 1.0)
+    reanchor_every: float = _number(0.0, "turns", "turns between reminders of the rules (0: never)", 0.0, 1e9)
+    compact_every: float = _number(0.0, "turns", "turns between clearings of the context (0: never)", 0.0, 1e9)
+    recalls: float = _number(0.0, "1", "probability of acting on the last observation while it is in context", 0.0, 1.0)
+    updates: float = _number(0.0, "1", "probability of verifying a cell acted on and observed to be right", 0.0, 1.0)
     least_sources: float = _number(
-        0.0, "writers", "least number of writers of a value, else the stop hook refuses it", 0.0, 1e3
+        0.0, "writers", "minimum number of writers of a value; with fewer, the stop hook refuses it", 0.0, 1e3
     )
     sure_above: float = _number(1.0, "1", "stated confidence above which the stop hook refuses unverified claims", 0.0, 1.0)
-    audit_every: float = _number(0.0, "turns", "turns from one audit by an external verifier to the next; 0 never", 0.0, 1e9)
+    audit_every: float = _number(0.0, "turns", "turns between audits by an external verifier (0: never)", 0.0, 1e9)
     audit_accuracy: float = _number(0.95, "1", "accuracy of the external verifier", 0.0, 1.0)
     banned: str = ""
     rank_by: str = ""
     scope: str = ""
-    ops: float = _number(8.0, "ops", "largest number of ops wired at a time (writes_ops)", 1.0, 64.0)
-    watch_below: float = _number(0.6, "1", "effective below which a watch op fires (writes_ops)", 0.0, 1.0)
-    drift_beyond: float = _number(0.1, "1", "change of effective beyond which a drift op fires (writes_ops)", 0.0, 1.0)
-    falls_by: float = _number(0.02, "1/d", "fall of effective at which a trend op fires (writes_ops)", 0.0, 1.0)
+    ops: float = _number(8.0, "ops", "maximum number of ops wired at a time (writes_ops)", 1.0, 64.0)
+    watch_below: float = _number(0.6, "1", "effective confidence below which a watch op fires (writes_ops)", 0.0, 1.0)
+    drift_beyond: float = _number(0.1, "1", "change in effective confidence that fires a drift op (writes_ops)", 0.0, 1.0)
+    falls_by: float = _number(0.02, "1/d", "fall in effective confidence that fires a trend op (writes_ops)", 0.0, 1.0)
     slips: float = _number(0.0, "1", "probability that a written op does not parse (writes_ops)", 0.0, 1.0)
-    limit: float = _number(10.0, "lines", "largest number of lines of a mini-index", 1.0, 1_000.0)
-    budget_words: float = _number(900.0, "words", "largest number of words of a mini-index", 1.0, 1e6)
+    limit: float = _number(10.0, "lines", "maximum number of lines in a mini-index", 1.0, 1_000.0)
+    budget_words: float = _number(900.0, "words", "maximum number of words in a mini-index", 1.0, 1e6)
 
     def __post_init__(self) -> None:
         checked({name: getattr(self, name) for name in PARAMS}, PARAMS, where="reader")

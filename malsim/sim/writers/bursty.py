@@ -14,8 +14,8 @@ from malsim.sim.world.draws import Draws
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
 accuracy = Param(0.85, "1", "share of its claims that are true when made", 0.0, 1.0)
-burst = Param(8.0, "claims", "claims in a burst", 1.0, 10_000.0)
-spacing = Param(0.01, "d", "time between two claims of a burst", 0.0, 1_000.0)
+burst = Param(8.0, "claims", "number of claims in a burst", 1.0, 10_000.0)
+spacing = Param(0.01, "d", "time between two claims in a burst", 0.0, 1_000.0)
 
 
 def gap(draws: Draws, *, rep: Ints, member: Ints, turn: Ints, rate: float, burst: float, spacing: float) -> Array:

@@ -18,9 +18,9 @@ from malsim.sim.world.clock import DAY
 from malsim.sim.writers.engine.claim_context import Script
 from malsim.sim.writers.engine.claim_files import read_claims
 
-path = Param("", "file", "claim file, in the scenario's folder")
+path = Param("", "file", "claim file in the scenario's folder")
 step = Param(1.0, "d", "time between two claims, if the file has no times", 0.0, 1e6)
-default_confidence = Param(0.7, "1", "stated confidence of lines without one", 0.01, 1.0)
+default_confidence = Param(0.7, "1", "stated confidence for lines that give none", 0.01, 1.0)
 
 
 def script(facts: tuple[Fact, ...], *, path: str, step: float, default_confidence: float, folder: str) -> Script:

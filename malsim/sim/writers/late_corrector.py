@@ -7,7 +7,7 @@ edge: supersedes the writer's earlier claim about the fact, which adds a version
 from malsim.base.parameters import Param
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
-accuracy = Param(0.95, "1", "share of its claims that were true a lag ago", 0.0, 1.0)
+accuracy = Param(0.95, "1", "share of its claims that were true one lag earlier", 0.0, 1.0)
 lag = Param(5.0, "d", "age of its observations", 0.0, 100_000.0)
 noise = Param(0.02, "1", "standard deviation of the stated confidence", 0.0, 1.0)
 

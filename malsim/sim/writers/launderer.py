@@ -16,9 +16,9 @@ from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-accuracy = Param(0.0, "1", "probability that the value of the origin is true", 0.0, 1.0)
+accuracy = Param(0.0, "1", "probability that the origin's value is true", 0.0, 1.0)
 confidence = Param(0.8, "1", "stated confidence", 0.01, 1.0)
-way = Param(0.0, "1", "0 by summary, 1 by tool echo, 2 by manufactured corroboration", 0.0, 2.0)
+way = Param(0.0, "1", "0: summary, 1: tool echo, 2: manufactured corroboration", 0.0, 2.0)
 habits = {"disputes": 0.0, "supports": 0.0}
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from malsim.base.parameters import Param
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft
 
-accuracy = Param(0.95, "1", "share of its first claims that are true", 0.0, 1.0)
-loyal = Param(20.0, "claims", "number of claims before it turns", 0.0, 1e9)
-confidence = Param(0.95, "1", "stated confidence after it has turned", 0.01, 1.0)
+accuracy = Param(0.95, "1", "share of its claims that are true before it turns", 0.0, 1.0)
+loyal = Param(20.0, "claims", "number of claims before the writer turns", 0.0, 1e9)
+confidence = Param(0.95, "1", "stated confidence after the writer has turned", 0.01, 1.0)
 
 
 def write(context: ClaimContext, *, accuracy: float, loyal: float, confidence: float) -> ClaimDraft:

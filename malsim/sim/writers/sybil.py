@@ -12,7 +12,7 @@ from malsim.base.parameters import Param
 from malsim.memory.schema import NONE
 from malsim.sim.writers.engine.claim_context import ClaimContext, ClaimDraft, DraftEdge
 
-accuracy = Param(0.0, "1", "probability that the value of the source is true", 0.0, 1.0)
+accuracy = Param(0.0, "1", "probability that the source's value is true", 0.0, 1.0)
 confidence = Param(0.7, "1", "stated confidence", 0.01, 1.0)
 habits = {"disputes": 0.0, "revises": False}
 

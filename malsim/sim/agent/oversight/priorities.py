@@ -57,7 +57,7 @@ def value(context: TriageContext) -> Array:
 def value_of_look(shares: Array, accuracy: float) -> Array:
     """Return how much a single observation raises the probability that the most probable value is true.
 
-        V = Σ_v max_k p_k L(v|k) − max_k p_k; L(v|k) = accuracy if v = k, else (1 − accuracy) / (K − 1)
+        V = Σ_v max_k p_k L(v|k) − max_k p_k;  L(v|k) = accuracy if v = k, else (1 − accuracy) / (K − 1)
 
     `shares` are the p_k, shape (K, …) with K ≥ 2; they sum to 1 over the first axis. The result is 0 or more. Source:
     Howard, Information value theory, 1966.
