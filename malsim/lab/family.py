@@ -27,15 +27,14 @@ if TYPE_CHECKING:
 OF_STORE = 90.0  # number of days for which a store is run
 COLUMNS = {"effective": "Effective confidence", "currency": "Currency"}
 MOST_ENDS = 6
-FIRST_CLAIMS = "the most contested objects' first claims"
+FIRST_CLAIMS = "first claims about the most contested objects"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunFamily:
     """Runs of a scenario, claims file or store under several values of one setting, in the order of the values.
 
-    `runs` has one run per value: a `malsim.Run` for a scenario or store, a `Replay` for a claims file. `default` is the
-    subject's own value.
+    `runs` has a `malsim.Run` (for a claims file, a `Replay`) per value. `default` is the subject's own value.
     """
 
     name: str

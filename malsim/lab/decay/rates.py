@@ -35,8 +35,7 @@ class Chain:
 
     The truth changes at rate 1/τ, to each of the other K − 1 values with equal probability. After d days it has the same
     value with probability P(d) = 1/K + (1 − 1/K) e^(−dK/((K − 1)τ)), returns included. A claim states the truth with
-    probability 1 − ε, otherwise one of the other values. The likelihood sums over all sequences of truths (forward
-    recursion).
+    probability 1 − ε, otherwise one of the other values. The likelihood sums over all truths (forward recursion).
     """
 
     gap: Array

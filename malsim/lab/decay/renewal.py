@@ -27,9 +27,9 @@ class Renewal:
 
     A lifetime has only two hidden phases, which keeps sums over all truths short. For c > 1 it is a mixture of a fast and a
     slow exponential with balanced means; for c < 1 it passes through one or two phases of equal rate. With exit rates s,
-    initial phases α and rates S between phases, equal and different values separate into two systems of two equations, S +
-    s αᵀ and S − s αᵀ / (K − 1). At the first claim about an object the phase has its stationary distribution. Source:
-    Tijms, A first course in stochastic models, 2003, appendix B.
+    initial phases α and rates S between phases, the equations for equal and for different values separate into two systems
+    of two, S + s αᵀ and S − s αᵀ / (K − 1). At the first claim about an object the phase has its stationary distribution.
+    Source: Tijms, A first course in stochastic models, 2003, appendix B.
     """
 
     chain: Chain

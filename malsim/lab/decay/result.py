@@ -130,7 +130,7 @@ class Decay:
         standing = len(self.log) - np.cumsum(leaving)
         return pl.DataFrame({"t": np.append(0.0, ages), "standing": np.append(len(self.log), standing)})
 
-    def figure(self, *, title: str = "How long claims stay true") -> Sheet:
+    def figure(self, *, title: str = "Survival of claims, observed and fitted") -> Sheet:
         """Plot the observed survival, the fitted curve, and the number of claims at risk."""
         from malsim.showing.plots.studies.estimates import decay
 

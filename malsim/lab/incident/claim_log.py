@@ -62,7 +62,7 @@ def read_log(path: Path, *, at: float | None = None, confidence: float | None = 
     Raises
     ------
     DataError
-        For a missing source, or a source without claims.
+        If the source does not exist or has no claims.
     """
     if not path.exists():
         raise DataError("no such file", where="--from", given=str(path), hint="name a log, a claims file or a store")

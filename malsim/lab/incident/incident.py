@@ -32,7 +32,7 @@ MOVED = 0.02
 class Incident:
     """Incident: the wrong answer or wrong cell (`question`), and the smallest part of a log that reproduces it (`rows`).
 
-    `law` is the law of the memory. `cures` are the laws that give the rival answer both on the whole log and on the part.
+    `law` is the name of the memory. `cures` are the laws that give the rival answer both on the whole log and on the part.
     `agreed` is the number of the ten replays of the whole log that showed the incident. `replays` counts all runs.
     """
 
@@ -82,8 +82,8 @@ def find(
     """Find the smallest part of a log that reproduces a wrong answer (`OBJECT=VALUE`) or a change of a cell.
 
     Every part is replayed with the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
-    log. A part counts only if its other claims alone give the rival answer, and if every law of `CURES` that gives the
-    rival answer on the whole log also gives it on the part.
+    log. A part counts only if it gives the rival answer (see `question.WrongAnswer`) without the wrong claims, and under
+    every law of `CURES` that gives it on the whole log.
 
     Raises
     ------

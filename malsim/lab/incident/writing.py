@@ -58,8 +58,7 @@ def require_failure(text: str, memory: Adapter | None) -> None:
 def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -> str:
     """Return an incident as the text of a scenario, which depends only on the log. `source` is the log's file name.
 
-    With `anonymise`, writers, objects, values and handles are replaced by numbered names that sort in the same order as the
-    originals.
+    With `anonymise`, writers, objects, values and handles are replaced by numbered names that sort like the originals.
     """
     part, base = incident.log.part(incident.rows), incident.player.base
     names = _stand_ins(part.to_dict(as_series=False)) if anonymise else {}

@@ -89,7 +89,7 @@ def alike(nudged: Sequence[Move], values: Sequence[Array]) -> pl.DataFrame:
     """Return pairs of settings with proportional effects in all replications, which can compensate for each other.
 
     The vector s_i has each replication's change if setting i is nudged, with unit length; γ = 1 / √(1 − |s_i · s_j|) is the
-    collinearity index. Pairs with γ > 10 are confounded: the metric depends only on a combination of both. Three
+    collinearity index. Pairs with γ > 10 are confounded: the metric depends only on their combination. At least three
     replications are needed. Columns: one, other, collinearity, together ("same" or "opposite" direction of the effects).
     Source: Brun, Reichert and Künsch, Practical identifiability analysis of large environmental simulation models, 2001.
     """

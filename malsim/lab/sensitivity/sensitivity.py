@@ -125,8 +125,7 @@ def sensitivity(
     metric
         One measure, whose mean over `scenario.replications` is analysed; see `measure.measured`.
     points
-        Number of Sobol points, a power of two. The scenario is run points · (settings + 2) times, plus up to four times per
-        setting.
+        Number of Sobol points, a power of two. There are points · (settings + 2) runs, plus up to four per setting.
     executor
         Any `concurrent.futures` executor or a Dask client, or `workers` new processes; if neither is given, runs are made
         one by one in this process. The result is the same.
@@ -186,14 +185,14 @@ def _runner(scenario: Scenario, metric: Measure, executor: Any, workers: int | N
 def sobol(evaluate: Callable[[Array], Array], names: Sequence[str], *, points: int = 64, seed: int = 0) -> pl.DataFrame:
     """Estimate first-order and total Sobol indices of a function on the unit cube, with 95 % bootstrap intervals.
 
-    S_i = Var(E[f | x_i]) / Var(f) is the share of the variance due to x_i alone; T_i = E[Var(f | all but x_i)] / Var(f) also
-    counts its interactions. Estimators of Saltelli et al. (2010) over a scrambled Sobol sequence, by
-    `scipy.stats.sobol_indices`; the interval is the 2.5 % to 97.5 % range over 400 resamples of the points, drawn from the
-    seed. A setting is flat if the upper end of its total index is below 0.01.
+    S_i = Var(E[f | x_i]) / Var(f) is the share of the variance due to x_i alone; T_i = E[Var(f | all but x_i)] / Var(f)
+    also counts its interactions. The estimators are those of Saltelli et al. (2010) over a scrambled Sobol sequence
+    (`scipy.stats.sobol_indices`); intervals are the 2.5 % to 97.5 % range over 400 resamples of the points, drawn with
+    `seed`. A setting is flat if the upper end of its total index is below 0.01.
 
-    `evaluate` maps points, shape (many, settings), to values, shape (many,); it is called once, with points · (settings + 2)
+    `evaluate` maps points, shape (n, settings), to values, shape (n,). It is called once, with points · (settings + 2)
     rows. `points` is a power of two, 8 or more. Columns: setting, first, first_low, first_high, total, total_low,
-    total_high, flat. Raises `UsageError` for a bad number of points, a value that is not finite, or a constant function.
+    total_high, flat. Raises `UsageError` for an invalid number of points, a value that is not finite, or a constant.
     """
     from scipy.stats import qmc
 

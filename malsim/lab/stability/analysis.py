@@ -33,8 +33,8 @@ class Stability:
 
     `fixed_point` has a value per cell, in the memory's order, accurate to `residual`. `spectral_radius` is the largest |λ|
     of the tick at that point; if it is below 1, small disturbances decay. `eigenvalue_ceiling` is the challenge ceiling at
-    which the radius reaches 1, an upper bound. `simulated_ceiling` is the lowest challenge ceiling at which ticks from
-    stated × calibration oscillate (for up to 10,000 cells). None: no ceiling up to 2. If `bound` (‖aS + bC‖∞) is below 1,
+    which the radius reaches 1, an upper bound (None: above 2). `simulated_ceiling` is the lowest one, up to that bound, at
+    which ticks from stated × calibration oscillate (None: none, or over 10,000 cells). If `bound` (‖aS + bC‖∞) is below 1,
     the memory settles from any start.
     """
 
@@ -172,8 +172,8 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     rules
         Rules of the loop; if None, those of the run, or the defaults.
 
-    Writers' factors keep their values after the memory's next tick; with `wrong_when` outweighed or lost they may change
-    with the loop, which is not modelled. Raises `UsageError` if `run_or_graph` is neither a run nor a memory, or if the
+    Writers' factors are fixed at their values after the memory's next tick; with `wrong_when` outweighed or lost, their
+    changes with the loop are not modelled. Raises `UsageError` if `run_or_graph` is neither a run nor a memory, or if the
     memory is empty.
     """
     memory, rules, recorded = _of_run(run_or_graph, rules)

@@ -45,7 +45,7 @@ class Cures:
     table: pl.DataFrame
     response: pl.DataFrame
 
-    def figure(self, *, title: str = "Step response of a cell under each cure, and the lasting amplitude") -> Sheet:
+    def figure(self, *, title: str = "Step response and remaining oscillation of a cell under each cure") -> Sheet:
         """Plot the step response of a cell and the remaining amplitude of oscillation under each cure."""
         from malsim.showing.plots.studies.loop_charts import cures as draw
 

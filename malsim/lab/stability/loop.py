@@ -29,7 +29,7 @@ class TickLoop:
     e' = e + damping · (f(e) − e), f(e) = clamp01(stated · factor + a · tanh(S e) − b · tanh(C e)) on active cells.
 
     `support` (S) and `challenge` (C) are sparse, targets by sources, weights ≥ 0; `start` is stated · factor. Writers'
-    factors keep their values after a tick of the memory. Ceilings may exceed the bounds of the rules, and may be arrays: n
+    factors are fixed at their values after one tick. Ceilings may exceed the bounds of the rules, and may be arrays: n
     ceilings with effective confidences of shape (cells, n) are n loops at once.
     """
 

@@ -142,8 +142,7 @@ def label_of(metric: str) -> str:
 class Estimate:
     """Mean of a measure over replications, with its 95 % interval and the number of replications that have a value.
 
-    If the measure is a time, `time` describes its spells; the mean is NaN if most are estimated to outlast the longest
-    seen.
+    If the measure is a time, `time` describes its spells; the mean is NaN if most are estimated to outlast the longest.
     """
 
     metric: str

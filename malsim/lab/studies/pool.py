@@ -33,13 +33,13 @@ Result = TypeVar("Result")
 def executor_of(executor: Any = None, *, workers: int | None = None) -> Iterator[Executor]:
     """Yield the given executor, the executor of a Dask client, or a pool of new processes (by default one per core).
 
-    Processes are spawned, not forked, because a forked polars may wait forever on a lock. Notebooks and scripts can start
-    them without a main guard, and they end with this process even if it is killed.
+    Processes are spawned, not forked, because polars may deadlock after a fork. Notebooks and scripts can start them
+    without a main guard, and they end with this process even if it is killed.
 
     Raises
     ------
     UsageError
-        For an object that is not an executor, or fewer than one worker.
+        If `executor` is not an executor, or `workers` is below 1.
     """
     if executor is None:
         if workers is not None and workers < 1:

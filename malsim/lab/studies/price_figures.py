@@ -27,7 +27,7 @@ HONEST, MOST = 3, 6
 def price_figure(subject: Scenario | Rules, name: str) -> float:
     """Return the price called `name` (see `PRICES`) of a scenario or rules, in the world of `malsim judge --only price`.
 
-    Up to six claims are tried, not twelve; a higher price counts as seven. Prices depend only on the law and its settings.
+    Only six claims are tried, not twelve; a higher price counts as seven. Prices depend only on the law and its settings.
     Raises `UsageError` for a user-defined memory, which `malsim judge --only price` accepts.
 
     >>> from malsim import Scenario

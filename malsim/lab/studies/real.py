@@ -65,8 +65,8 @@ class RealClaims:
 def read_real(folder: str | Path) -> RealClaims:
     """Read a folder with a claims file and a truth file, such as claims.csv.gz and truth.csv.gz. Bad rows are skipped.
 
-    A dated question is answered by the memory as it was before that day. Raises `UsageError` if claims and truth share no
-    object.
+    A dated question is answered by the memory as it was before that day. Raises `UsageError` if no claim is about an object
+    of the truth.
     """
     folder = Path(folder)
     read = read_claims(file_of(folder, "claims"), on_bad_rows="skip")

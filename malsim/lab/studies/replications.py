@@ -128,8 +128,8 @@ def replicate(
     Raises
     ------
     UsageError
-        For an unknown metric, a bad half-width, or a metric that after 64 replications is constant or has fewer than two
-        values.
+        For an unknown metric, an invalid half-width, or a metric that after 64 replications is constant or has fewer than
+        two values.
     """
     scenario = scenario_of(scenario)
     measures: list[Measure] = [metric] if isinstance(metric, str) or callable(metric) else list(metric)

@@ -67,8 +67,8 @@ class SweepResult:
     def plot(self, metric: str | None = None, *, x: str | None = None, by: str | None = None, y: str | None = None) -> Sheet:
         """Plot a metric (by default the first) against the settings that vary, which must all be among x, by and y.
 
-        One varying setting is drawn as a line with its interval as a band; two as a line per value of `by`, or as shades
-        over x and y.
+        One varying setting is drawn as a line with an interval band; two as a line per value of `by` or as shades over x
+        and y.
         """
         from malsim.showing.plots.studies.settings import curves, shades
 
@@ -111,8 +111,7 @@ def sweep(
         the folder are not computed again, so an interrupted sweep can be resumed.
     metric
         One measure or several; see `measure.measured`. If None, brier and accuracy for a scenario with facts, otherwise
-        challenge_density and cells. The folder's card has a hash of a function's code, so a changed function needs another
-        folder.
+        challenge_density and cells. The folder stores a hash of a function's code; a changed function needs a new folder.
     executor
         Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (None: one per core), which
         must be able to import the functions you pass.
@@ -125,8 +124,8 @@ def sweep(
     Raises
     ------
     UsageError
-        For a bad design (before anything is run), a folder that holds another sweep, a point that is refused, or a worker
-        that died. Finished points are kept.
+        For an invalid design (before anything is run), a folder that holds another sweep, a point that is refused, or a
+        worker that died. Finished points are kept.
     """
     scenario = scenario_of(scenario)
     from tqdm.auto import tqdm

@@ -17,9 +17,9 @@ LEAST = 4
 def mser5(series: Array) -> NDArray[np.int64]:
     """Return how many warm-up values to drop from each series: a multiple of five, at most half of the series.
 
-    This minimises Σ_{i ≥ d} (z_i − mean of z_d …)² / (n − d)², the squared standard error of the remaining means z of five
-    values, over d. If half of a series is dropped, it may not have settled. Source: White, An effective truncation
-    heuristic for bias reduction in simulation output, 1997; batches of five: White, Cobb and Spratt, 2000.
+    The number d of dropped means minimises Σ_{i ≥ d} (z_i − mean of z_d …)² / (n − d)², the squared standard error of the
+    others; z are means of five values. If half of a series is dropped, it may not have settled. Source: White, An effective
+    truncation heuristic for bias reduction in simulation output, 1997; batches of five: White, Cobb and Spratt, 2000.
 
     Parameters
     ----------

@@ -122,8 +122,8 @@ def drawn_subject(problem: Problem) -> Scenario | Path | None:
 def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rules | None = None) -> Problem:
     """Convert a scenario, real claims, or the path of either to a problem.
 
-    Objects with a method `losses` are returned unchanged. `replications` (2 or more) is the minimum number of replications
-    of a scenario; one without randomness is run once.
+    Objects with a method `losses` are returned unchanged. `replications` (2 or more) is a scenario's minimum number of
+    replications; a scenario without randomness is run once.
     """
     if replications < 2:  # noqa: PLR2004  # one replication has no spread
         raise UsageError(

@@ -216,8 +216,8 @@ def _refuse_constant(losses: Sequence[Array], tuner: Tuner, *, bounded: bool) ->
 def _weighted_loss(first: Array, last: Array) -> Array:
     """Return one loss per point: the maximum over objectives of w (loss − low) / (high − low) (Chebyshev).
 
-    Low and high are the extremes of the first generation. The weights w vary over a generation, so that points spread over
-    the front.
+    Low and high are the extremes of the first generation. The weights w vary over a generation to spread points over the
+    front.
     """
     if last.shape[1] == 1:
         return last[:, 0]

@@ -41,13 +41,13 @@ class TuningResult:
     held_out, held_gain
         Loss and decrease on the held-out units; `gap` is held_out − loss. None if nothing was held out.
     recommended
-        Whether to change the settings; `reason` says why or why not.
+        Whether to change the settings; `reason` has the explanation.
     margins
         One row per requirement: requirement, margin and held_out (in the units compared, the worst over problems and
         replications), scale, met, and `excluded`, the bound that no setting in the space can exceed.
     notes, subjects, formula
-        Sentences about settings whose best value is at an end of its range, and about missing randomness; the scenarios and
-        claims files used, for `trajectories`; the user-defined formula that was tuned, which `toml` also writes.
+        Sentences about settings whose best value is at an end of its range, or stating that nothing is random; the
+        scenarios and claims files used, for `trajectories`; the user-defined formula that was tuned.
     """
 
     objectives: tuple[str, ...]
@@ -138,7 +138,7 @@ class TuningResult:
             )
         labels = [f"loss: {label_of(name)}" if losses else f"margin of {name}" for name in names[:2]]
         x, y = (f"{'loss' if losses else 'margin'} of {name}" for name in names[:2])
-        title = title or f"Front of {self.candidates.height} points: no other point is better in both"
+        title = title or f"Pareto front of {self.candidates.height} points tried"
         return pareto(self.candidates, x=x, y=y, labels=(labels[0], labels[1]), title=title, lower_is_better=losses)
 
     def trajectories(self, column: str = "effective", *, cells: Sequence[str] | None = None) -> Sheet:

@@ -27,7 +27,7 @@ def workbench(scenario: Scenario | str | Path) -> Any:
     Raises
     ------
     UsageError
-        If Panel is not installed. Install it with the extra `workbench`.
+        If Panel is not installed; the extra `workbench` installs it.
     """
     needs_panel()
     from malsim.lab.workbench.page.serve import component

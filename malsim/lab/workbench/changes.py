@@ -148,7 +148,7 @@ class Runner:
     """Runner that executes one tuning at a time. Of the tunings that arrive during a run, it keeps only the latest.
 
     `schedule` calls a function on the page's thread. `done` receives the result, `failed` the tuning and an error message,
-    and `progress` the share of completed ticks, or -1 at the end. With `at_once`, as in notebooks, tunings run on the
+    and `progress` the share of completed ticks, or -1 at the end. With `at_once` (for notebooks), tunings run on the
     calling thread.
     """
 

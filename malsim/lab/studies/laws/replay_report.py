@@ -143,7 +143,9 @@ class ReplayReport:
         contents: dict[str, Any] = {"answers.parquet": result.answers}
         contents |= _contested(result) if isinstance(result, Replay) else {}
         if result.score is not None and result.score.objects and not result.answers["probability"].null_count():
-            contents["reliability.png"] = reliability(result.answers, title="Reliability of the answers' probabilities")
+            contents["reliability.png"] = reliability(
+                result.answers, title="Reliability diagram of the answers' probabilities"
+            )
         return save_files(folder, contents)
 
     def __repr__(self) -> str:
@@ -203,7 +205,7 @@ def _contested(result: Replay) -> dict[str, Any]:
     if not result.labels.height:
         return {}
     empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
-    title = "Effective confidence of the first claim of each value, most contested objects"
+    title = "Effective confidence of each value's first claim, most contested objects"
     axis = "time (days)" if result.dated else "arrived (% of the claims)"
     figure = trajectories(result.cells, empty, result.labels, title=title, x=axis)
     return {"contested.parquet": result.cells, "contested.png": figure}

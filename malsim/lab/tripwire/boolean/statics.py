@@ -54,7 +54,7 @@ def statics(document: Document, *, tick: float = DAY, inputs: Collection[str] = 
     tick
         Milliseconds between two scans.
     inputs
-        Signals that are fed from outside.
+        Signals that are written from outside the netlist.
 
     Raises
     ------

@@ -32,7 +32,7 @@ class Receipt:
     silent, tripped, blind
         Shares of ticks, all replications: alarm off with fresh inputs, alarm on, alarm off with stale or missing inputs.
     ticks
-        Number of ticks, and of replications.
+        Number of ticks, and number of replications.
     inputs
         One row per watched signal: signal, fresh (share of ticks), longest (ticks unchanged), changed (last day), stale.
     last_test

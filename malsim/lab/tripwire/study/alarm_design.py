@@ -80,7 +80,7 @@ class AlarmDesign:
         The proposal: share of the gap that the smoothing closes per tick, ticks for which a crossing must last, level (a
         distance from the mean) and width of the hysteresis band, both in the unit of the watched value.
     text
-        The netlist.
+        Text of the netlist.
     evaluation
         Scores of the netlist on fresh seeds; see `episode_scores.scores`.
     """
@@ -108,7 +108,7 @@ class AlarmDesign:
         """Figure of each candidate's detection delay at the target ARL0, with the chosen candidate marked."""
         from malsim.showing.plots.wiring.tripwire import design
 
-        title = f"ARL0 {self.arl0:g} ticks, shift of {self.shift:g}"
+        title = f"Candidate designs for ARL0 {self.arl0:g} ticks and a shift of {self.shift:g}"
         return design(self.candidates, gain=self.gain, hold=self.hold, delay=self.delay, title=title)
 
     @property
@@ -151,8 +151,8 @@ def design_tripwire(
     arl0, delay
         Smallest average run length to a false alarm and largest to detection of the shift (first tick: 1), in ticks.
     noise, shift
-        Noise in quiet ticks (default: standard normal), and the change of the mean to detect, in the value's unit (negative
-        for a fall).
+        Noise in quiet ticks (default: standard normal), and change of the mean to detect, in the value's unit (< 0: a
+        fall).
     tick
         Milliseconds between two ticks, for the hold.
     chatter

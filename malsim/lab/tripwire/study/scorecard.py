@@ -37,7 +37,7 @@ class CardVerdict:
     flaws
         Pairs (line, sentence), one per flaw, sorted by line.
     code
-        Exit code: 0 if the tripwire is alive and no answer is against it, otherwise 1.
+        Exit code: 0 if the tripwire is alive, has no flaw, and has a sound answer and no undecided one; otherwise 1.
     """
 
     headline: str
@@ -92,7 +92,7 @@ class Scorecard:
     findings
         Faults found without running the netlist.
     card
-        Truth table of its Boolean part; None without such a part, or if it is too large (`no_card` has the reason).
+        Truth table of the netlist's Boolean part; None if it has no such part or a too large one (see `no_card`).
     scores
         One row per metric for the tripwire and for the CUSUM and EWMA charts; see `episode_scores.scores`.
     coverage, mutants, faults
