@@ -57,7 +57,7 @@ class Run(BareRun):
     def push(self, day: float, rep: int | None = None) -> TurnPush:
         """Return the last push on or before a day: `print(run.push(30))`.
 
-        The run is repeated up to that turn, in one replication (by default the first).
+        The run is repeated up to that turn, in a single replication (default: the first).
         """
         if self.scenario.forked is not None:
             raise UsageError("the pushes of a fork cannot be shown", where="push", hint="use the run that was forked")
@@ -106,7 +106,7 @@ class Figures:
             Handles of the cells to draw; None draws all.
         beside
             Other runs to draw in the same figure, with a panel per cell and a line per run, labelled by the settings in
-            which the runs differ. Without other runs the figure has a panel per object and a line per cell.
+            which the runs differ. Without other runs, the figure has a panel per object and a line per cell.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class Checkpoint:
 def fork(run: BareRun | Scenario, *, day: float, **changes: Any) -> Run:
     """Continue a run from a given day under other `rules`, `law`, `writers` or `faults`. See `malsim.sim.replay.fork`.
 
-    Without changes the frames equal those of the uninterrupted run, bit for bit.
+    Without changes, the frames are bit-for-bit equal to those of the uninterrupted run.
     """
     return _with_figures(forked_run(run, day=day, watch=partial(progress, what="fork", unit="tick"), **changes))
 
@@ -270,10 +270,10 @@ def run(
 ) -> Run:
     """Run a scenario, given as an object or a path. `changes` override its settings, such as `replications=1000`.
 
-    `memory` is your own memory: a class, a factory function (`malsim.adapters.contract`), or its name
-    `package.module:factory`. `processes` are your own SimPy processes: generator functions that take an environment and a
-    desk (`malsim.sim.processes.desk.Desk`), or their names. Passing a path counts as consent to run the code that the file
-    names. `watch` wraps the sequence of tick times (ms); by default it shows a progress bar.
+    `memory` is your own memory: a class, a factory function (see `malsim.adapters.contract`), or a name
+    `package.module:factory`. `processes` are your own SimPy processes: generator functions that accept an environment and a
+    desk (`malsim.sim.processes.desk.Desk`), or names of such functions. Passing a path counts as consent to run the code
+    that the file names. `watch` wraps the sequence of tick times (ms); by default it shows a progress bar.
 
     The returned `Run` has the frames `cells`, `events`, `writers` and `signals`, and `plot`, `explain` and `why`.
     """

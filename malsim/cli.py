@@ -23,8 +23,8 @@ ERROR = 2
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command. Return 0 for success or yes, 1 for no, and 2 for an error (bad file, bad argument, or bug).
 
-    All output passes through one filter, so that foreign text cannot control a terminal or a CI service. A command that
-    needs foreign code is restarted in a sandbox.
+    All output passes through a filter, so that foreign text cannot control a terminal or a CI service. A command that runs
+    foreign code is restarted in a sandbox.
     """
     try:
         args = _parse(argv)

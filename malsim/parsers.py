@@ -18,9 +18,8 @@ HEADINGS = ("look and run", "test", "tune", "memories", "wire", "store", "agents
 class Command(Protocol):
     """Interface of a command module in `malsim.commands`.
 
-    The first clause of the module's docstring is its help text. Heavy imports belong in `main`.
-
-    A folder is a group of commands, described by its docstring and `HEADING`.
+    The first clause of the module's docstring is the command's help text. Heavy imports belong in `main`. A folder is a
+    group of commands, described by the package's docstring and `HEADING`.
     """
 
     __doc__: str | None
@@ -49,7 +48,7 @@ class _MainParser(argparse.ArgumentParser):
 def main_parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Return the main parser. If `words` begins with a command's name, the parser contains only that command.
 
-    Hooks start a process at every prompt; importing one command instead of all saves a seventh of the time.
+    Hooks start a process at every prompt, and importing one command instead of all saves a seventh of that process's time.
     """
     parser = _MainParser(
         prog="malsim",

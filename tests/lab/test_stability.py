@@ -307,7 +307,7 @@ def test_frequency_figures_show_units_and_margins() -> None:
     for figure in (result.plot.nyquist(), result.plot.bode()):
         assert "gain margin" in figure.axes[0].get_title(loc="left")
         assert "phase margin" in figure.axes[0].get_title(loc="left")
-    assert figure.axes[1].get_xlabel() == "ω (radians a tick)"
+    assert figure.axes[1].get_xlabel() == "ω (radians per tick)"
     with pytest.raises(UsageError, match="no cell is on a loop"):
         ms.stability(graph(np.full(2, 0.3), []), PLAIN).plot.bode()
 

@@ -32,8 +32,8 @@ Lines = dict[str, list[float | None]]
 def run_page(run: Run, *, changed: str = "") -> str:
     """Return the HTML page for a run. It shows the first recorded replication or, with bands, means over replications.
 
-    `changed` lists the settings that differ from their defaults. The page lists what it omits: lines beyond 150 per
-    panel, ticks beyond 300,000 values, and reasons beyond 1,000.
+    `changed` lists the settings that differ from their defaults. The page states what it omits: more than 150 lines per
+    panel, ticks beyond 300,000 values, and more than 1,000 reasons.
     """
     notes: list[str] = []
     rep = run.scenario.first

@@ -25,7 +25,7 @@ ALTS = {"time": "watched values and the alarm over time", "card": "truth table",
 def page(figures: dict[str, Sheet], sections: Iterable[str], *, flaws: Sequence[str], bad: bool, **heads: str) -> str:
     """Return a tripwire's scorecard as an HTML page.
 
-    `heads` holds the texts name, why, facts, verdict and ticks. Flaws, figures and collapsible sections follow.
+    `heads` has the texts name, why, facts, verdict and ticks. They are followed by flaws, figures and collapsible sections.
     """
     picture = "".join(
         f"<div class='{name}'>{image(png(figure, dpi=RESOLUTION), alt=ALTS[name])}</div>" for name, figure in figures.items()

@@ -91,7 +91,7 @@ def line_styles(count: int) -> list[dict[str, Any]]:
 def event_lanes(axes: Axes, events: pl.DataFrame, kinds: list[str], *, most: int | None = None, **look: Any) -> None:
     """Draw one lane per kind of event, with the first kind at the top.
 
-    Each event is a stroke. Of more than `most` events, an evenly spaced selection is drawn.
+    Each event is drawn as a stroke. If there are more than `most` events, an evenly spaced selection is drawn.
     """
     for lane, kind in enumerate(reversed(kinds)):
         times = events.filter(pl.col("kind") == kind)["t"].unique().sort().to_numpy()

@@ -41,7 +41,7 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
     """Draw one panel per fact: the median over replications, with 50 % and 90 % bands.
 
     `bands` has t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75,
-    q95; `changes` has t and subject of the changes of truth to mark, from a single replication.
+    q95; `changes` has t and subject of each change of truth to mark, from a single replication.
     """
     facts = bands.filter(pl.col("signal") == "right")["row"].unique(maintain_order=True).to_list()
     rows = max(1, min(len(facts), MOST_PANELS))
@@ -76,9 +76,9 @@ def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | Non
 def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] = ()) -> Sheet:
     """Draw the outcomes of the reader's turns and what they cost: cells opened, turns refused, and lessons lost.
 
-    `bands` has the reader's signals, whose row is null; each line is the mean over replications and the last ten turns. If
-    the memory has initial cells, a third panel has their share of the cells shown, and the days (`compactions`) on which the
-    context is emptied.
+    `bands` has the reader's signals, whose row is null. Each line is the mean over replications and the last ten turns. If
+    the memory has initial cells, a third panel shows their share of the cells shown, and the days (`compactions`) on which
+    the context is cleared.
     """
     signals = bands.filter(pl.col("row").is_null())
     cells = signals.filter(signal="shown").join(signals.filter(signal="shown_init"), on="t", suffix="_init")
@@ -90,15 +90,15 @@ def turns(bands: pl.DataFrame, *, title: str = "", compactions: Sequence[float] 
         _mean(lower, signals.filter(pl.col("signal") == signal), colour, dash, label)
     upper.set_ylim(bottom=0.0)
     lower.set_ylim(bottom=0.0)
-    dress(upper, x="", y="share of turns (0 to 1)", title=f"outcome of the reader's turns, mean of the last {WINDOW}")
-    dress(lower, x="time (days)", y="number per turn", title=f"cost of the turns, mean of the last {WINDOW}")
+    dress(upper, x="", y="share of turns (0 to 1)", title=f"outcome of the reader's turns, mean of the last {WINDOW} turns")
+    dress(lower, x="time (days)", y="number per turn", title=f"cost per turn, mean of the last {WINDOW} turns")
     for axes in third:
         for day in compactions:
-            axes.axvline(day, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is emptied")
+            axes.axvline(day, color=GREY, linewidth=0.8, linestyle=(0, (5, 1, 1, 1)), label="_the context is cleared")
         share = cells.filter(pl.col("mean") > 0.0).with_columns(mean=pl.col("mean_init") / pl.col("mean"))
         _mean(axes, share, COLOURS[2], "-", "of cells pushed and opened")
         axes.set_ylim(-0.03, 1.05)
-        initial = "share of cells from the beginning of the memory; dashed: the context is emptied"
+        initial = "share of initial cells; dashed: the context is cleared"
         dress(axes, x="time (days)", y="share (0 to 1)", title=initial)
     for axes in (upper, lower, *third):
         axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

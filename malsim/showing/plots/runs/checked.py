@@ -30,8 +30,8 @@ def checked(
     """Draw the checked values over time, with the regions that the checks require. Return None if there are no values.
 
     `lines` has panel, t (days), middle, low, high. `regions` has panel, begins, ends (days), low, high (null: unbounded),
-    passed. `bands` has panel, t, low, high around a baseline. `events` has t, kind. `witnesses` has panel and the time t at
-    which a failure was decided.
+    passed. `bands` has panel, t, low, high around a baseline. `events` has t, kind. `witnesses` has panel and t, the time
+    at which a check was decided to fail.
     """
     names = lines["panel"].unique(maintain_order=True).to_list()
     if not names:

@@ -20,8 +20,8 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
     """Plot avoided errors, paired differences and review load of triage policies, with one row of panels per scenario.
 
     Left: errors avoided under the last budget. Middle: paired differences from the first policy, which can be significant
-    even if the intervals on the left overlap. Right: a line per policy over the budgets, the share of turns that ended in a
-    right action over reviews per 100 actions; empty without a reader.
+    even if the intervals on the left overlap. Right: share of turns that ended in a right action against reviews per 100
+    actions, with one line per policy over the budgets; empty without a reader.
     """
     names = frame["scenario"].unique(maintain_order=True).to_list()
     policies = frame["policy"].unique(maintain_order=True).to_list()
@@ -39,7 +39,7 @@ def review_load(frame: pl.DataFrame, *, avoided: str, load: str, autonomy: str) 
             line = policy_rows.filter(policy=policy)
             x, y = (line.filter(metric=metric)["value"] for metric in (load, autonomy))
             right.plot(x, y, markersize=5, linewidth=1, label=policy, **mark(number))
-        dress(right, x=load, y="right actions per turn (1)", title="load on people against autonomy")
+        dress(right, x=load, y="right actions per turn (1)", title="autonomy against load on people")
     panels[0, 2].legend(frameon=False, fontsize=8, ncols=2)
     return figure
 
@@ -59,7 +59,7 @@ HATCHES = ("", "///", "...")  # hatch patterns, so that the classes differ in a 
 def staleness(cells: pl.DataFrame, labels: pl.DataFrame, *, stale_below: float, title: str = "") -> Sheet:
     """Draw the time until each active cell's currency falls below `stale_below`.
 
-    `cells` has t (days), cell, currency and status, of a single replication; `labels` has cell, title, stability.
+    `cells` has t (days), cell, currency and status, from a single replication; `labels` has cell, title, stability.
     """
     active = cells.filter(pl.col("status") == "active")
     stale = active.filter(pl.col("currency") < stale_below).group_by("cell").agg(pl.col("t").min().alias("day"))

@@ -34,7 +34,7 @@ def signal_lanes(
     """Draw signals over time: numbers as steps with a dot for every sample, bits and events as lanes.
 
     `samples` has t (in `unit`), channel, value. `channels` has channel, address, digital; an optional column `panel`
-    separates values of different size. `events` has t, kind. The last sample ends at `until`.
+    separates values of different magnitude. `events` has t, kind. The last sample lasts until `until`.
     """
     values, bits = (channels.filter(pl.col("digital") == bit) for bit in (False, True))
     parts = values.partition_by("panel", maintain_order=True) if "panel" in values.columns else [values]

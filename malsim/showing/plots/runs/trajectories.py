@@ -43,9 +43,9 @@ def trajectories(
 ) -> Sheet:
     """Draw one column of recorded cells over time. Cells with equal values share a line, and its label counts them.
 
-    `cells` has t (days), rep, cell and the column; several replications are drawn as a median and a band from 5 % to 95 %.
-    `events` has t, kind, subject: admissions, refusals and supersessions are marked above the lines. `labels` has rep, cell,
-    object, title: a panel per object, a legend entry per cell.
+    `cells` has t (days), rep, cell and the column; multiple replications are drawn as a median and a band from 5 % to 95 %.
+    `events` has t, kind, subject; admissions, refusals and supersessions are marked above the lines. `labels` has rep,
+    cell, object, title; there is a panel per object and a legend entry per cell.
     """
     names = labels.filter(pl.col("cell").is_in(cells["cell"].unique().implode()))
     names = names.unique("cell", keep="first", maintain_order=True).with_columns(pl.col("object").fill_null(""))

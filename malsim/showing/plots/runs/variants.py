@@ -46,8 +46,8 @@ def variants(
 ) -> Sheet:
     """Draw one recorded column of the same cells for several runs.
 
-    Up to six runs have labels at the end of their lines; more have colours from a scale of their values. The default is
-    drawn thicker. Runs with equal lines share a line with a joint label; cells that are equal in every run share a panel.
+    Up to six runs are labelled at the end of their lines; more runs are coloured by a scale of their values. The default is
+    drawn thicker. Runs with equal lines share one line and label, and cells that are equal in every run share a panel.
     Panels are ordered by the spread between runs. `titles` has the panel title of each cell to draw, in at most six panels;
     `setting` is the label of the colour scale.
     """
@@ -75,7 +75,7 @@ def variants(
 def _panels(runs: Sequence[RunLine], cells: Sequence[str], column: str) -> list[list[str]]:
     """Group cells whose lines are equal in every run. Groups with the largest mean spread between runs come first.
 
-    Cells without any spread are left out, unless this is true of all cells.
+    Cells that are equal in all runs are left out, unless no cell differs.
     """
     groups: dict[tuple[bytes, ...], list[str]] = {}
     spread: dict[str, float] = {}

@@ -19,7 +19,7 @@ MOST_COLUMNS, MOST_ROWS = 6, 16
 def waterfall(terms: pl.DataFrame, total: float, *, title: str = "") -> Sheet:
     """Draw terms (term, value) that add up to `total`. Rising and falling bars are hatched in opposite directions.
 
-    More than six terms are drawn as rows; of more than sixteen, the smallest are merged into one.
+    More than six terms are drawn as rows. If there are more than sixteen, the smallest are merged into one.
     """
     names, values = terms["term"].to_list(), terms["value"].to_list()
     if len(values) > MOST_ROWS:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "") -> Sheet:
     """Draw how each metric's interval narrows as replications are added, with one panel per metric.
 
-    `rounds` has one row per metric and interim analysis: replications, metric, value, low, high, asked. `labels`
-    maps each metric to the label of its axis, with the unit.
+    `rounds` has one row per metric and interim analysis: replications, metric, value, low, high, asked. `labels` maps each
+    metric to its axis label, including the unit.
     """
     groups = rounds.partition_by("metric", maintain_order=True)
     figure = sheet(7.6, 0.9 + 2.3 * len(groups))
@@ -43,7 +43,7 @@ def narrowing(rounds: pl.DataFrame, *, labels: Mapping[str, str], title: str = "
 def paired(replications: pl.DataFrame, intervals: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
     """Draw two scenarios replication by replication (rep, a, b, difference), with their paired and unpaired differences.
 
-    `intervals` has what, value, low, high; `label` is the metric with its unit.
+    `intervals` has what, value, low, high; `label` is the metric, with its unit.
     """
     figure = sheet(9.2, 4.3)
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
@@ -72,7 +72,7 @@ def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *
     """Draw the share of claims still true against their age, observed and under each law, with the number at risk below.
 
     `curves` has law ("observed" or a law), t (days), survival (0 to 1), low, high (observed only); `labels` has the legend
-    label of each law; `at_risk` has t (days), standing: the number of claims neither ended nor censored at that age.
+    label of each law; `at_risk` has t (days) and standing, the number of claims neither ended nor censored at that age.
     """
     figure = sheet(8.6, 5.2)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[5, 1])
@@ -97,8 +97,8 @@ def decay(curves: pl.DataFrame, labels: dict[str, str], at_risk: pl.DataFrame, *
 def currency_band(lines: pl.DataFrame, labels: dict[str, str], *, title: str = "") -> Sheet:
     """Draw currency against a claim's age, under the fitted time constant (its interval as a band) and under the rules.
 
-    `lines` has age (days), and currency (0 to 1) as fitted, low, high and shipped; `labels` has the labels of fitted and
-    shipped.
+    `lines` has age (days) and four columns of currency (0 to 1): fitted, low, high and shipped. `labels` has the legend
+    labels of fitted and shipped.
     """
     figure = sheet(NARROW, 3.6)
     axes = figure.subplots()

@@ -32,7 +32,7 @@ def law_table(
 ) -> Sheet:
     """Draw rows (data, law, metric, value, low, high) with a panel per metric, a line per law and a marker per data set.
 
-    `lines` and `marks` are the columns of the lines and marks; `labels` has the x label of a metric's panel.
+    `lines` and `marks` name the columns drawn as lines and as marks; `labels` has the x label of each metric's panel.
     """
     names, sets, metrics = (rows[name].unique(maintain_order=True).to_list() for name in (lines, marks, "metric"))
     figure = sheet(2.4 + 3.2 * len(metrics), 1.3 + 0.32 * len(names) * max(1.0, 0.6 * len(sets)))
@@ -56,7 +56,7 @@ def law_table(
 def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
     """Draw a grid of verdicts with one row per memory and one column per duty.
 
-    `rows` has memory, cell (name of the duty) and verdict. The verdict "not offered" is drawn as a blank field.
+    `rows` has memory, cell (name of the duty) and verdict. The verdict "not offered" is left blank.
     """
     memories, cells = (rows[name].unique(maintain_order=True).to_list() for name in ("memory", "cell"))
     figure = sheet(2.6 + 0.2 * len(cells), 1.6 + 0.3 * len(memories))
@@ -123,7 +123,7 @@ BINS = 15
 def reliability(answers: pl.DataFrame, *, title: str = "") -> Sheet:
     """Plot the share of right answers against the mean probability in 15 bins, with 95 % Wilson intervals.
 
-    `answers` has probability (0 to 1) and right, one row per question. The lower panel has the number of answers in each
+    `answers` has probability (0 to 1) and right, one row per question. The lower panel shows the number of answers in each
     bin.
     """
     probability, right = answers["probability"].to_numpy(), answers["right"].to_numpy()
@@ -166,7 +166,7 @@ def two_panels(sides: Sequence[tuple[str, pl.DataFrame]], *, title: str = "") ->
         if len(names) > MOST:
             axes.plot([], [], color="none", label=f"{len(names) - MOST} more")
         axes.legend(frameon=False, fontsize=8)
-    panels[0].set_ylabel("score (rank, or effective)")
+    panels[0].set_ylabel("score (rank or effective confidence)")
     low, high = panels[0].get_ylim()
     panels[0].set_ylim(min(low, 0.0), high)
     headline(figure, title)

@@ -21,7 +21,7 @@ RED = COLOURS[5]
 def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: float = 0.0, title: str = "") -> Sheet:
     """Plot a cell's next value against its current value, with the diagonal and the path as a cobweb.
 
-    `section` has part, x, y; `fixed` is the fixed point, `radius` the spectral radius there.
+    `section` has part, x, y; `fixed` is the fixed point, and `radius` the spectral radius at that point.
     """
     figure = sheet(5.8, 5.4)
     axes = figure.subplots()
@@ -37,7 +37,7 @@ def return_map(section: pl.DataFrame, fixed: float, *, name: str = "", radius: f
     axes.set_xlim(-0.02 * top, min(top, 1.02))
     axes.set_ylim(-0.02 * top, min(top, 1.02))
     axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    dress(axes, x=f"effective of {name} (0 to 1)", y="effective a tick later (0 to 1)", title=title)
+    dress(axes, x=f"effective confidence of {name} (0 to 1)", y="one tick later (0 to 1)", title=title)
     return figure
 
 
@@ -58,7 +58,7 @@ def bifurcation(
         axes.axvline(critical, color=RED, linewidth=1.2, linestyle="-.", label=f"critical {critical:.3f}")
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes.set_xlim(0, 1)
-    dress(axes, x=f"{ceiling.replace('_', ' ')} (0 to 1)", y=f"effective of {name} (0 to 1)", title=title)
+    dress(axes, x=f"{ceiling.replace('_', ' ')} (0 to 1)", y=f"effective confidence of {name} (0 to 1)", title=title)
     return figure
 
 
@@ -120,7 +120,7 @@ def bode(responses: Mapping[str, pl.DataFrame], *, gain: float | None, phase: fl
         axes.axhline(line, color="0.5", linestyle="--", linewidth=1.0)
         dress(axes, x="", y=label)
     upper.set_title(_with_margins(title, gain, phase), loc="left", fontsize=10)
-    lower.set_xlabel("ω (radians a tick)")
+    lower.set_xlabel("ω (radians per tick)")
     upper.legend(loc="best", fontsize="small")
     return figure
 

@@ -26,7 +26,7 @@ def curves(
 ) -> Sheet:
     """Plot a value against the setting `x`, with its interval as a band and a line for each of the first seven `by` values.
 
-    `points` has the settings, value, low, high (null without an interval); `names` has the settings' labels with units.
+    `points` has the settings, value, low, high (null: no interval); `names` maps settings to labels with units.
     """
     figure = sheet(7.6, 4.2)
     axes = figure.subplots()
@@ -99,7 +99,7 @@ def tornado(moves: pl.DataFrame, *, base: float, label: str, title: str = "") ->
     more = f"; {len(names) - len(first)} that move it less" if len(names) > len(first) else ""
     head = f"{title}\n" if title else ""
     title = f"{head}not drawn: {flat} without effect{more}"
-    dress(axes, x=f"{label} with 95 % intervals; the numbers are the values of the setting", y="", title=title)
+    dress(axes, x=f"{label} with 95 % intervals; numbers are values of the setting", y="", title=title)
     return figure
 
 
@@ -131,7 +131,7 @@ def indices(shares: pl.DataFrame, *, label: str, title: str = "") -> Sheet:
     axes.set_yticks(bar_row, names, fontsize=8)
     axes.set_ylim(-0.6, rows.height - 0.4)
     axes.legend(frameon=False, fontsize=8, loc="lower right")
-    dress(axes, x=f"share of the variance of {label}, with its 95 % interval (1)", y="", title=title)
+    dress(axes, x=f"share of the variance of {label}, with 95 % interval (1)", y="", title=title)
     return figure
 
 
@@ -146,7 +146,7 @@ UNITS = {
 def over_inputs(lines: pl.DataFrame, *, title: str = "", note: str = "") -> Sheet:
     """Plot effective confidence against each input, with one line per formula.
 
-    `lines` has input (its name), formula, x (its value), effective (0 to 1); `note` is the text under the figure.
+    `lines` has input (name), formula, x (value of the input), effective (0 to 1); `note` is the text under the figure.
     """
     names, formulas = (lines[name].unique(maintain_order=True).to_list() for name in ("input", "formula"))
     figure = sheet(NARROW, 4.8)
@@ -178,8 +178,8 @@ def slices(
 ) -> Sheet:
     """Plot the loss of every tried point against each setting and over the search, shading the interval of the best value.
 
-    `candidates` has number (0: the original settings), a column per setting, loss; `best`, `interval` and `units` have the
-    value of lowest loss, its 95 % interval and its unit, by setting; `loss` is the label of the loss axis.
+    `candidates` has number (0: the original settings), a column per setting, loss; `best`, `interval` and `units` map each
+    setting to its value of lowest loss, the 95 % interval and the unit; `loss` is the label of the loss axis.
     """
     names = list(best)
     across = min(ACROSS, len(names) + 1)
@@ -223,7 +223,7 @@ def pareto(
 ) -> Sheet:
     """Plot all tried points by two losses or margins, with the Pareto front of points that no other point beats in both.
 
-    `candidates` has number (0: the original settings), front, and the columns `x` and `y`; `labels` has their axis labels.
+    `candidates` has number (0: the original settings), front, and the columns `x` and `y`; `labels` has the axis labels.
     """
     figure = sheet(6.4, 4.8)
     axes = figure.subplots()

@@ -38,8 +38,8 @@ Net = tuple["pl.DataFrame", "pl.DataFrame", str]
 def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values: Mapping[str, str] | None = None) -> Sheet:
     """Draw a net, with all text at 9 points.
 
-    An op is drawn to the right of the boxes that it reads in the same tick; the number under its name is its position in
-    its thread. The name of a signal is written in the box of its writer.
+    An op is drawn to the right of the boxes that it reads in the same tick. The number under an op's name is the op's
+    position in its thread. A signal's name is written in the box of its writer.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def netlist(boxes: pl.DataFrame, wires: pl.DataFrame, *, title: str = "", values
     wires
         signal, source, target, their pins, late.
     values
-        Text of the current value of each signal, shown behind its name.
+        Each signal's current value as text, shown after the signal's name.
     """
     return netlists([(boxes, wires, title)], values=values)
 
@@ -216,8 +216,8 @@ class Ends:
 def routes(wires: Sequence[Ends], boxes: Mapping[int, Sequence[tuple[float, float]]]) -> list[Path]:
     """Return a path for each wire. `boxes` holds the lower and upper edges of all boxes, per layer.
 
-    A wire to the next layer curves through the gap. Other wires take the free lane nearest to their ends, clear of boxes and
-    of the lanes of other signals.
+    A wire to the next layer curves through the gap. Every other wire takes the nearest lane that is clear of boxes and of
+    other signals' lanes.
     """
     occupied: list[tuple[str, float, float, float]] = []  # (signal, left end, right end, height) of each lane in use
     paths = []

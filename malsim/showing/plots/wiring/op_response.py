@@ -28,7 +28,7 @@ def to_signal(answer: pl.DataFrame, units: Mapping[str, str], *, input_unit: str
     Parameters
     ----------
     answer
-        t (days), input, and a column per output; outputs that never change are only named below.
+        t (days), input, and a column per output. Outputs that never change are not drawn, but named below the figure.
     units
         Unit of each output.
     """

@@ -91,7 +91,8 @@ def truth_table(
 ) -> Sheet:
     """Draw a truth table. Filled circles are true, open circles are false, and orange frames mark deciding inputs.
 
-    `rows` has a column `(NAME)` for each state in `before`, a column per input and output, and `deciding`, a list of inputs.
+    `rows` has a column `(NAME)` for each state in `before`, a column per input and output, and a list of inputs,
+    `deciding`.
     """
     wide = len(before) + len(inputs) + len(outputs)
     figure = sheet(1.8 + 0.62 * wide, 1.5 + 0.23 * rows.height)
@@ -166,7 +167,7 @@ def _table(axes: Axes, rows: pl.DataFrame, before: Sequence[str], inputs: Sequen
 def _points(axes: Axes, scores: pl.DataFrame, *, single: bool) -> None:
     """Plot ARL1 (ticks to detect) against ARL0 (ticks to a false alarm), with one point per tripwire."""
     title = f"Average run lengths, {'one replication' if single else '95 % intervals'}; right and low is better"
-    dress(axes, x="ARL0, ticks to a false alarm", y="ARL1, ticks to detect", title=title)
+    dress(axes, x="ARL0 (ticks to a false alarm)", y="ARL1 (ticks to detection)", title=title)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
@@ -255,13 +256,13 @@ def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, ti
     candidates
         gain, hold, arl1.
     gain, hold
-        Selected structure.
+        Selected parameters.
     delay
         Target ARL1, in ticks.
     """
     figure = sheet(7.0, 4.2)
     label = "smoothing gain, share of the gap closed each tick (1 is none)"
-    axes = dress(figure.subplots(), x=label, y="ARL1, ticks to detect", title=title)
+    axes = dress(figure.subplots(), x=label, y="ARL1 (ticks to detection)", title=title)
     holds = candidates["hold"].unique(maintain_order=True).to_list()
     for ticks, mark, style in zip(holds, MARKS, line_styles(len(holds)), strict=False):
         line = candidates.filter(pl.col("hold") == ticks).sort("gain")
