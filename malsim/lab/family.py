@@ -207,7 +207,7 @@ def _titles(runs: Sequence[Any], cells: Sequence[str] | None) -> dict[str, str]:
 
 
 def _time_axis(run: Any) -> str:
-    return "time (days)" if not isinstance(run, Replay) or run.dated else "arrived (% of the claims)"
+    return "time (days)" if not isinstance(run, Replay) or run.dated else "claims that have arrived (%)"
 
 
 def _name(column: str) -> str:

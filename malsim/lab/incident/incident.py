@@ -32,8 +32,8 @@ MOVED = 0.02
 class Incident:
     """Incident: the wrong answer or wrong cell (`question`), and the smallest part of a log that reproduces it (`rows`).
 
-    `law` is the name of the memory. `cures` are the laws that give the rival answer both on the whole log and on the part.
-    `agreed` is the number of the ten replays of the whole log that showed the incident. `replays` counts all runs.
+    `law` is the name of the memory. `cures` are the laws that return the rival answer both on the whole log and on the
+    part. `agreed` is the number of the ten replays of the whole log that showed the incident. `replays` counts all runs.
     """
 
     log: ClaimLog
@@ -81,14 +81,14 @@ def find(
 ) -> Incident:
     """Find the smallest part of a log that reproduces a wrong answer (`OBJECT=VALUE`) or a change of a cell.
 
-    Every part is replayed with the same memory: `memory`, `law`, or the first of `LAWS` that gives the answer on the whole
-    log. A part counts only if it gives the rival answer (see `question.WrongAnswer`) without the wrong claims, and under
-    every law of `CURES` that gives it on the whole log.
+    Every part is replayed with the same memory: `memory`, `law`, or the first of `LAWS` that returns the answer on the
+    whole log. A part counts only if it leads to the rival answer (see `question.WrongAnswer`) without the wrong claims, and
+    under every law of `CURES` that returns that answer on the whole log.
 
     Raises
     ------
     UsageError
-        If the log does not have the cell or object, or the memory does not give the answer.
+        If the log does not have the cell or object, or the memory does not return the answer.
     """
     everything = list(range(log.claims.height))
     incident = _incident(log, everything, cell, answer, law, memory)

@@ -168,7 +168,7 @@ def stability(run_or_graph: Run | Memory, rules: Rules | None = None) -> Stabili
     Parameters
     ----------
     run_or_graph
-        A finished run (its final memory is analysed, and its record gives the verdict), or a memory.
+        A finished run (its final memory is analysed, and its record determines the verdict), or a memory.
     rules
         Rules of the loop; if None, those of the run, or the defaults.
 

@@ -61,7 +61,7 @@ class PairedComparison:
         return pl.DataFrame(rows, orient="row", schema=["what", "value", "low", "high"])
 
     def plot(self, title: str = "") -> Sheet:
-        """Plot both sides per replication, and the difference with its paired and its unpaired interval."""
+        """Plot both scenarios' values per replication, and their difference with its paired and its unpaired interval."""
         from malsim.showing.plots.studies.estimates import paired
 
         return paired(self.each, self.frame, label=label_of(self.metric), title=title)

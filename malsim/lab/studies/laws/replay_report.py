@@ -58,7 +58,7 @@ def replay_law(
 
     Claims arrive by time, or in the order of an undated file. A law that learns about writers has one memory for all
     objects, which ticks once before each question. The answer is the value of highest rank (the earliest in a tie); its
-    probability is the law's belief, null if the law has none. Each row of a dated truth is asked when the memory has the
+    probability is the law's belief, null if the law has none. Each row of a dated truth is a question to the memory of the
     claims before it. Intervals are by bootstrap over questions, with `seed`. Raises `LawError` for an unknown law,
     `ScenarioError` for an unknown parameter of the law.
     """
@@ -206,6 +206,6 @@ def _contested(result: Replay) -> dict[str, Any]:
         return {}
     empty = pl.DataFrame(schema={"t": pl.Float64, "kind": pl.String, "subject": pl.String})
     title = "Effective confidence of each value's first claim, most contested objects"
-    axis = "time (days)" if result.dated else "arrived (% of the claims)"
+    axis = "time (days)" if result.dated else "claims that have arrived (%)"
     figure = trajectories(result.cells, empty, result.labels, title=title, x=axis)
     return {"contested.parquet": result.cells, "contested.png": figure}
