@@ -80,7 +80,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the list of slow tests if requested and if all tests ran in this process."""
+    """Write the list of slow tests if requested. Worker processes of pytest-xdist do not write the list."""
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
         samples = listed(SLOW)
         slow = sorted(name for name, seconds in _SECONDS.items() if sum(seconds) > LIMIT * len(seconds))

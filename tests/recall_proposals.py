@@ -28,7 +28,7 @@ _SAME = (
     "kind", "title", "body", "confidence", "summary", "topics", "entities", "uncertainty", "concern", "origin",
     "verification", "sensitivity", "stability", "edges",
 )  # fmt: skip
-# SHA-256 (first 16 hex digits) of each field's instruction text in Recall's write template (Apache-2.0), in its order.
+# SHA-256 (first 16 hex digits) of each field's instruction text in Recall's write template (Apache-2.0), in template order.
 _INSTRUCTIONS = {
     "kind": "ab216756f1642c22", "title": "b115a9e12332fd09", "body": "f62c93a1435050aa",
     "confidence": "3da196ea7a060868", "value": "c4e53c18691f6708", "topics": "e1e7b6d994b01499",
@@ -186,7 +186,7 @@ class _Reader:
             self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
 
     def screen_texts(self, fields: dict[str, Any]) -> None:
-        """Screen texts without a column. Findings are issues in the older gate and change the sensitivity in the newest."""
+        """Screen texts without a column. The older gate reports findings as issues; the newest changes the sensitivity."""
         rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
         texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
         secret = screen.in_texts(texts, rules)

@@ -123,7 +123,7 @@ def test_files_and_functions_are_short() -> None:
 
 
 def test_duplicate_names_are_listed_with_a_reason() -> None:
-    """Palette files are named in their users' terms, so they may share a name with other files."""
+    """Folders in `PALETTES` name their files in users' terms, so these names may also occur in other folders."""
     files, classes = defaultdict(list), defaultdict(list)
     for name, path in modules().items():
         if path.name != "__init__.py" and str(path.parent.relative_to(ROOT)) not in PALETTES:

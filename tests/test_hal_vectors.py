@@ -22,7 +22,7 @@ import ops
 from ops.pin.hal import Instance, instance
 from ops.pin.words import words
 
-NO_OP = [  # recordings that separate tests below replay in part
+NO_OP = [  # recordings that only separate tests below replay, and only in part
     "demux-huge-sel*",  # in C a selection of 2³¹ or more is negative and selects nothing; here it selects the last output
     "mux-mux16-saturate*",  # casting a large float to int depends on the machine in C; malsim clamps it
     "pid-autotune*",  # LinuxCNC tunes within pid; malsim's `autotune` is an op of its own and skips the first half-cycles

@@ -429,7 +429,7 @@ def test_parsing_of_paths_matches_the_reference(entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("entry", entries("netlist*.json", "quotes"))
 def test_quoting_of_text_matches_the_reference(entry: dict[str, Any]) -> None:
-    safe = re.sub("\r|\x00", lambda match: f"\\u{ord(match[0]):04x}", entry["quoted"])  # the reference does not escape these
+    safe = re.sub("\r|\x00", lambda match: f"\\u{ord(match[0]):04x}", entry["quoted"])  # the reference leaves CR and NUL
     assert quoted(entry["s"]) == safe
     assert unquote(entry["quoted"]) == entry["s"]
 

@@ -54,7 +54,7 @@ def test_reaction_times_match_python_control() -> None:
 def test_settled_memory_needs_no_cure() -> None:
     comparison = ms.cures(graph([0.5, 0.6], []), PLAIN)
     assert comparison.table["verdict"].unique().to_list() == ["settled"]
-    assert comparison.table["setting"][1] == "challenge ceiling 0.6"  # the default ceiling is low enough
+    assert comparison.table["setting"][1] == "challenge ceiling 0.6"  # the default, because no lower ceiling is needed
 
 
 def test_new_claim_can_contradict_a_named_cell() -> None:

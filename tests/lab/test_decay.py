@@ -141,7 +141,7 @@ def test_option_ended_by_selects_which_claims_end_a_stretch(ended_by: str, expec
     assert log["ended_by"].unique().to_list() == [ended_by]
 
 
-def test_only_another_writer_can_end_a_stretch() -> None:
+def test_option_other_writer_ignores_changes_by_the_same_writer() -> None:
     columns = {
         "writer": ["ann", "ann", "bob"],
         "title": ["red", "blue", "blue"],

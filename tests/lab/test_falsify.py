@@ -182,7 +182,7 @@ def test_unscaled_margin_equals_the_property_margin() -> None:
         assert margin(formula, outcome, [1.0] * len(predicates(formula))) == pytest.approx(outcome.raw)
 
 
-def test_writes_occur_in_mid_turn_and_have_unique_handles() -> None:
+def test_writes_occur_mid_turn_and_have_unique_handles() -> None:
     scenario = parse(STORY)
     writes = Write(1, "eve", "contradicts", "dec_a3ee", 0.9), Write(3, "eve", "supports", "dec_a3ee", 0.5)
     result = with_disturbance(scenario, Disturbance(writes))
@@ -207,7 +207,7 @@ def test_written_table_can_be_read_back(table: dict[str, Any]) -> None:
     assert tomllib.loads(toml_text(table)) == table
 
 
-def test_break_that_its_file_does_not_reproduce_is_an_error() -> None:
+def test_break_not_reproduced_by_its_file_is_an_error() -> None:
     scenario = parse(STORY).replace(rules={"challenge_ceiling": 1.0})
     disturbance = Disturbance((Write(1, "eve", "contradicts", "dec_a3ee", 1.0),))
     text = "always[1d:5d] (eff(dec_a3ee) >= 0.25)"

@@ -22,7 +22,7 @@ LEAST = 0.92
 SEED = 20_251  # differs from every scenario's seed
 # Events expected fewer than 2.5 times per sample are missing from over e^-2.5 = 8 % of the samples, too many for LEAST.
 FEW = 2.5
-# An eighth of these replications is slow, and a third of the samples of eight contains no slow replication.
+# One in eight of these replications is slow, so a third of the samples of size 8 contain no slow replication.
 NOT_COVERED = {("weekend", "last_write", 8): {"time_to_correction"}}
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

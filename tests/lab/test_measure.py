@@ -110,7 +110,7 @@ def test_invalid_measures_are_refused(run: Run, metric: Any, message: str) -> No
         measured(run, metric)
 
 
-def test_measure_that_lacks_the_truth_is_reported(run: Run) -> None:
+def test_error_names_the_table_that_a_measure_needs(run: Run) -> None:
     scripted = bench.run(ms.read("scenarios/worked_example.toml"))
     for name in ("brier", "accuracy", "ece", "auc"):
         with pytest.raises(UsageError, match=r"needs facts with known truth.*add \[\[facts\]\]"):

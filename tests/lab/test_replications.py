@@ -106,7 +106,7 @@ def test_paired_runs_share_random_numbers(small: ms.Scenario) -> None:
     assert math.isclose(result.difference.value, right - left, abs_tol=1e-12)
     a, b = (result.each.drop_nulls()[name].to_numpy() for name in ("a", "b"))
     oracle = stats.ttest_rel(b, a).confidence_interval()
-    # wider than Student's interval if the differences are skewed
+    # the interval is wider than Student's if the differences are skewed
     assert result.difference.low <= oracle.low + 1e-12
     assert result.difference.high >= oracle.high - 1e-12
     apart = stats.ttest_ind(b, a, equal_var=False).confidence_interval()

@@ -1,4 +1,4 @@
-"""Tests for sensitivity: Sobol indices of the Ishigami function, single moves, flat settings and confounded pairs."""
+"""Tests for sensitivity: Sobol indices, one-at-a-time changes, settings without effect, and collinear pairs."""
 
 from __future__ import annotations
 

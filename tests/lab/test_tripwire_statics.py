@@ -184,7 +184,7 @@ def test_pulse_states_depend_on_the_width_in_ticks() -> None:
     assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)
 
 
-def test_part_may_be_empty_but_not_too_large() -> None:
+def test_boolean_part_may_be_empty_but_not_too_large() -> None:
     bits = "\n".join(f"net s{n} o{n // 5}.in-{n % 5}" for n in range(15))
     text = "\n".join(f"loadrt or5 names=o{n}\naddf o{n} tick" for n in range(3)) + "\n" + bits
     with pytest.raises(UsageError, match="too many inputs"):

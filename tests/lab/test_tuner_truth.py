@@ -161,7 +161,7 @@ def test_ceilings_and_decay_are_tuned_together_on_claims(tmp_path: Path) -> None
     assert "before and after" in result.trajectories("currency").get_suptitle()
 
 
-def test_unknown_stability_of_a_claim_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_unknown_stability_class_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "claims.csv").write_text("writer,object,value,stability\nann,pump,on,stable\nbob,pump,off,fleeting\n")
     with pytest.raises(MalsimError, match=r"line 3: stability must be one of stable, volatile, ephemeral"):
         ms.replay(tmp_path / "claims.csv")

@@ -120,7 +120,7 @@ def test_result_does_not_depend_on_the_number_of_workers() -> None:
 
 @dataclass(frozen=True)
 class Noise:
-    """Tuning problem with random losses, independent for each point and unit."""
+    """Tuning problem with 24 random losses per point, drawn independently for each point."""
 
     seed: int = 0
     name: str = "noise"

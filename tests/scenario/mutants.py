@@ -43,8 +43,8 @@ def mutated(scenario: Scenario, name: str) -> Scenario:
     else:
         broken = _without(scenario, part) if verb == "without" else None
     if broken is None:
-        allowed = "SETTING = VALUE, without PART, turn claim.HANDLE.edges.N, netlist: cut SIGNAL"
-        raise UsageError("no such part to break", where="mutant", given=name, allowed=allowed)
+        allowed = "SETTING = VALUE, without PART, turn EDGE, or `netlist:` with cut SIGNAL, uncall OP or OLD → NEW"
+        raise UsageError("the scenario has no such part", where="mutant", given=name, allowed=allowed)
     return broken
 
 

@@ -78,7 +78,7 @@ def column(values: list[float]) -> NDArray[np.float64]:
 
 
 def trip() -> Trace:
-    """Return a trace of days 1 to 8 with two replications, the second of which trips one tick later than the first."""
+    """Return a trace over days 1 to 8 in which replication 1 trips one tick later than replication 0."""
     bad = np.array([[0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0, 0]], dtype=float).T
     out = np.array([[0, 0, 1, 1, 1, 0, 0, math.nan], [0, 0, 0, 1, 1, 0, 0, 0]]).T
     return Trace.of_arrays(range(1, 9), {"alarm.out": out, "bad": bad})

@@ -147,8 +147,8 @@ def test_unknown_limit_in_the_environment_is_refused(
     assert "MALSIM_LIMITS: not a valid limit" in capsys.readouterr().err
 
 
-def test_files_within_the_size_limit_are_read(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
-    """The limit applies to the decompressed size and is checked before any table is built."""
+def test_input_limit_counts_decompressed_bytes(tmp_path: Path, allow: Allow, capsys: pytest.CaptureFixture[str]) -> None:
+    """The limit is checked before any table is built."""
     bomb = tmp_path / "claims.csv.gz"
     bomb.write_bytes(gzip.compress(b"writer,object,value\n" + b"a,b,c\n" * 7_000_000))
     small = tmp_path / "few.csv"

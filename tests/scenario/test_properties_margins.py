@@ -70,7 +70,7 @@ def columns(ticks: int, replications: int) -> st.SearchStrategy[Array]:
 
 
 def rtamt_text(formula: stl.Formula) -> str:
-    """Return a formula in rtamt's syntax. `s_prev` prevents a falling edge at the first tick."""
+    """Return a formula in rtamt's syntax. `s_prev` is false at the first tick, so no edge falls there."""
     match formula:
         case stl.Compare(left, relation, right, scale):
             words = f"({number(left)}) / {scale or 1.0} {relation.replace('!=', '!==')} ({number(right)}) / {scale or 1.0}"

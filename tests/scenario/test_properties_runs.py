@@ -28,7 +28,7 @@ class Run:
 
 
 def small_run() -> Run:
-    """Return a run of ten daily ticks; `obs_b2b2` appears on day 4, and replication 1 has values 0.1 above replication 0."""
+    """Return a run of ten daily ticks. `obs_b2b2` appears on day 4; effective confidence is 0.1 higher in replication 1."""
     days = pl.DataFrame({"t": [float(day) for day in range(1, 11)]}).join(
         pl.DataFrame({"rep": [0, 1]}, schema={"rep": pl.Int32}), how="cross"
     )

@@ -46,7 +46,7 @@ GOAL = '[[goal]]\nname = "a goal"\nsometimes = "eventually at event(tripped)"\n'
 
 
 def failures(output: str) -> list[tuple[str, list[str]]]:
-    """Return each failure's place and name, with the printed lines about the replication to inspect."""
+    """Return, for each failure, its location and name, and the printed lines that describe and reproduce it."""
     parts = re.split(r"^(?=\S.*: fail: )", output, flags=re.MULTILINE)[1:]
     prefixes = ("expected: ", "got: ", "clause: ", "seed: ", "alone: ", "replication: ")
     found = []

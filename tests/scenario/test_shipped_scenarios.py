@@ -197,7 +197,7 @@ class ForgetsEverything(Governed):
 
 
 def with_memory(memory: type, replications: int) -> Callable[[Scenario], Scenario]:
-    """Return a function that gives a scenario this memory and number of replications; memories in Python are slow."""
+    """Return a function that replaces a scenario's memory and its number of replications (Python memories are slow)."""
     return lambda scenario: scenario.replace(adapter=Adapter.of(memory, trusted=True), replications=replications)
 
 

@@ -22,5 +22,5 @@ def test_law_named_by_the_manual_is_right_more_often(name: str) -> None:
     assert (row["difference"] > 0) == (BETTER[name] == "stored_score")
 
 
-def test_every_scenario_of_the_family_has_an_expected_law() -> None:
+def test_every_scenario_in_the_folder_has_an_expected_law() -> None:
     assert {path.stem for path in FOLDER.glob("*.toml")} == set(BETTER)
