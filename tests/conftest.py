@@ -31,7 +31,7 @@ _SECONDS: defaultdict[str, list[float]] = defaultdict(list)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options for long fuzzing and for updating the list of slow tests."""
     parser.addoption("--fuzz-seconds", type=float, default=0.0, metavar="N", help="fuzz each format for N seconds")
-    parser.addoption("--note-slow", action="store_true", help=f"write the tests over {LIMIT} s a case to tests/slow.txt")
+    parser.addoption("--note-slow", action="store_true", help=f"list tests over {LIMIT} s per case in tests/slow.txt")
 
 
 def name_of(nodeid: str) -> str:

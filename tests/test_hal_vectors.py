@@ -1,7 +1,7 @@
 """Tests that replay recorded runs of LinuxCNC components with malsim's ops, using LinuxCNC's pin names.
 
-`MALSIM_VECTORS` names a folder with recordings, or with a folder `hal`; by default the recordings in `tests/vectors` are
-used. Recorded netlists are replayed in tests/netlist/test_hal.py.
+The recordings are read from the folder `MALSIM_VECTORS` (by default `tests/vectors`) or from its subfolder `hal`, if there
+is one. Recorded netlists are replayed in tests/netlist/test_hal.py.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def lacking(case: str) -> bool:
 
 
 def test_hal_recordings_exist() -> None:
-    assert CASES, f"no vectors in {folder()}: set MALSIM_VECTORS to a folder of them, or to one that holds hal/"
+    assert CASES, f"no vectors in {folder()}: set MALSIM_VECTORS to a folder with recordings or with a subfolder hal/"
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if not lacking(case)])

@@ -14,7 +14,7 @@ import pytest
 from malsim.base.files.outputs import folder_of_files, save_text, whole_file
 from malsim.cli import main
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs the process table of POSIX")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX processes")
 KILLED = """
 import os, signal, sys
 from malsim.base.files.outputs import whole_file

@@ -27,7 +27,7 @@ LACKING = {
 def upstream() -> Path:
     named = os.environ.get("MALSIM_LINUXCNC")
     if not named:
-        pytest.skip("MALSIM_LINUXCNC names no checkout of LinuxCNC")
+        pytest.skip("set MALSIM_LINUXCNC to the path of a LinuxCNC checkout")
     return Path(named) / "tests"
 
 

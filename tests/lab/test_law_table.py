@@ -104,7 +104,7 @@ def test_command_prints_rows_and_writes_a_page(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared claims are not next to this checkout")
+@pytest.mark.skipif(not DATA.is_dir(), reason="the folder shared/data is not next to this checkout")
 def test_laws_reproduce_the_published_table() -> None:
     claims, truth = read_folder(DATA / "mmkb_years")
     clean = compare_on_claims(claims, truth, list(HEADLINE), ask_after=30.0, without=["gossip"]).frame
@@ -161,7 +161,7 @@ def test_halves_are_disjoint_and_do_not_depend_on_order() -> None:
     assert halves(objects, seed=4)[0].to_list() != first.to_list()
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared claims are not next to this checkout")
+@pytest.mark.skipif(not DATA.is_dir(), reason="the folder shared/data is not next to this checkout")
 def test_tuned_law_beats_defaults_on_held_out_objects() -> None:
     laws = {"default": Rules(), "tuned": Rules.read("scenarios/rules/tuned_on_claims.toml")}
     scores: dict[tuple[str, str], float] = {}

@@ -51,7 +51,7 @@ def many_disputes() -> TickLoop:
 def ring_of_camps(camp: int = 20) -> TickLoop:
     """Return a ring of camps, joined by chains, in which each camp supports its own claims and disputes the next camp.
 
-    Many eigenvalues have nearly the largest size, and some are near 1, where worth converges slowly.
+    Many eigenvalues have nearly the largest size, and some are near 1, where confidences converge slowly.
     """
     draws, half = np.random.default_rng(5), SIZE // 2
     cell = np.arange(half)

@@ -68,7 +68,7 @@ def test_other_instruction_sets_are_compared_with_a_tolerance(recorded: Path, st
 def test_run_is_the_same_without_wide_simd_instructions(recorded: Path) -> None:
     wide = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     if not wide:
-        pytest.skip("numpy has no wider instructions here to switch off")
+        pytest.skip("numpy uses no SIMD extensions on this machine")
     environment = {**os.environ, "NPY_DISABLE_CPU_FEATURES": " ".join(wide)}
     command = [sys.executable, "-m", "malsim", "run", "--manifest", str(recorded)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

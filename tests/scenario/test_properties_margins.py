@@ -120,7 +120,7 @@ def by_rtamt(formula: stl.Formula, x: Array, y: Array) -> list[float]:
     return [margin for _, margin in spec.evaluate(samples)]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the parser rtamt pins runs on no later Python")
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="rtamt requires a parser that does not run on Python 3.13")
 @pytest.mark.filterwarnings("ignore:typing.io is deprecated:DeprecationWarning")
 @settings(max_examples=150)
 @given(st.data())

@@ -254,7 +254,7 @@ def test_each_shipped_check_fails_for_some_mutant(path: Path, monkeypatch: pytes
         monkeypatch.setattr(hooks, "stop", HOOKS.get(name, STOP))
         change = CHANGES.get(name, lambda whole, name=name: whole if name in HOOKS else mutated(whole, name))
         failed = {outcome.check.name for outcome in judge(change(scenario)).outcomes if outcome.status == "fail"}
-        assert failed & unbroken, f"{name} breaks no further check"
+        assert failed & unbroken, f"{name} breaks no additional check"
         unbroken -= failed
     assert not unbroken, f"{path.stem} {HOW.format(missing=', '.join(sorted(unbroken)))}"
 
