@@ -93,7 +93,7 @@ def _find(name: str, every: list[Example]) -> list[Example]:
     for example in sorted(every, key=lambda entry: entry.path.suffix != ".toml"):  # prefer a scenario to its netlist
         if name in (example.path.name, example.path.stem) or f"/{example.name}".endswith(f"/{name}"):
             return [example]
-    hint = nearest(name, [example.path.stem for example in every], "`malsim examples` lists all")
+    hint = nearest(name, [example.path.stem for example in every], "run `malsim examples` to list them")
     raise UsageError("no such example", given=name, hint=hint)
 
 

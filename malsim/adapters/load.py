@@ -68,8 +68,7 @@ def make_memory(factory: Callable[[], UserMemory], name: str) -> UserMemory:
         raise AdapterError(f"the factory failed: {text_of(problem).removeprefix('raised ')}", where=name) from problem
     missing = [call for call in CALLS if not callable(getattr(memory, call, None))]
     if missing:
-        hint = f"define the methods {', '.join(CALLS)}"
-        raise AdapterError("a required method is missing", where=name, given=", ".join(missing), hint=hint)
+        raise AdapterError("a required method is missing", where=name, hint=f"define {', '.join(missing)}")
     return memory
 
 

@@ -22,7 +22,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.laws import faulty_laws, find_law, shipped_laws
 
     if args.name:
-        law = find_law(args.name, where="malsim laws")
+        law = find_law(args.name)
         _print_json(_sheet(law)) if args.json else _print_sheet(law)
     elif args.json:
         _print_json([_sheet(law) for law in shipped_laws().values()])

@@ -284,7 +284,7 @@ def _exactly(args: argparse.Namespace, count: int, arguments: str) -> list[str]:
     from malsim.base.errors import UsageError
 
     if len(args.files) != count:
-        raise UsageError(f"netlist {args.action} needs {arguments}", given=" ".join(args.files))
+        raise UsageError(f"netlist {args.action} needs {arguments}", given=" ".join(args.files), hint="see --help")
     return list(args.files)
 
 

@@ -118,7 +118,7 @@ def _pairs(texts: list[str], where: str) -> Iterator[tuple[str, str]]:
         name, equals, values = text.partition("=")
         if not equals or not values:
             raise UsageError(
-                "not a setting with a range or values", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=VALUES"
+                "not a setting with a range or values", where=where, given=text, allowed="NAME=LOW:HIGH or NAME=V,V,…"
             )
         yield name.strip(), values
 

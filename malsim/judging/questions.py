@@ -49,7 +49,7 @@ class Questions:
     def __post_init__(self) -> None:
         price_alone = list(_sections_of(self.cases, self.only)) == ["price"]
         if (self.on is None) != (self.fact is None) and (price_alone or self.on is None):
-            raise UsageError("--on and --fact are needed together", where="--on, --fact", hint="give both")
+            raise UsageError("--on and --fact are needed together", hint="add the other option")
         if self.draws is not None and self.draws < 1:
             raise UsageError("out of bounds", where="--draws", given=self.draws, allowed="1 or more")
         _ = self.world

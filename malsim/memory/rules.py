@@ -238,7 +238,7 @@ class Rules:
         names = {rule.name: rule for rule in fields(self)}
         for name in changes:
             if name not in names:
-                hint = nearest(name, names, "`malsim docs --schema` lists them")
+                hint = nearest(name, names, "run `malsim docs --schema` to list them")
                 raise RulesError("no such rule", where=where, given=name, hint=hint)
         return replace(self, **changes) if changes else self  # type: ignore[arg-type]  # each value is checked against its field below
 
@@ -284,11 +284,13 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
             raise RulesError("not one of the allowed values", where=where, given=value, allowed=", ".join(meta["choices"]))
     elif "unit" in meta:
         kinds = int if isinstance(rule.default, int) else (int, float)
-        if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:
-            raise RulesError("not a number", where=where, given=value, allowed=f"a {'whole ' * (kinds is int)}number")
         low, high = meta["low"], meta["high"]
+        allowed = (
+            f"{'whole numbers, ' * (kinds is int)}{f'above {low:g}, at most' * meta['above'] or f'{low:g} to'} {high:g}"
+        )
+        if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:
+            raise RulesError("not a number", where=where, given=value, allowed=allowed)
         if not (low < value if meta["above"] else low <= value) or not value <= high:
-            allowed = f"{'above ' if meta['above'] else ''}{low:g} to {high:g}"
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
     elif rule.type == "str":
         if not isinstance(value, str):

@@ -52,7 +52,7 @@ class _Reader:
                     name, source, "the files are too large", allowed=f"at most {LIMITS['file_bytes']} bytes together"
                 )
             else:
-                self.refuse(name, source, "no such file", hint="check the path; it is relative to the file that sources it")
+                self.refuse(name, source, "no such file", hint="check the path" + ", relative to this file" * bool(source))
         except OSError as error:
             self.refuse(name, source, f"cannot be read: {error.strerror}")
         return None

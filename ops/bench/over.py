@@ -150,7 +150,7 @@ def _exist(frame: pl.DataFrame, names: Sequence[str], name: str) -> None:
     for column in names:
         if column not in frame.columns:
             near = get_close_matches(column, frame.columns, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(frame.columns[:20])}"
+            hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(frame.columns[:20])}"
             raise OpError("no such column", where=name, given=column, hint=hint)
 
 

@@ -49,11 +49,12 @@ def number(given: object, *, unit: str, where: str) -> float:
         if is_time(unit) and not match["per"]:
             return convert(float(match["number"]), given=match["unit"], to=unit)
     if is_time(unit) or isinstance(given, bool) or not PLAIN.fullmatch(text):
-        raise OpError("not a value in this unit", where=where, given=given, allowed=_allowed(unit))
+        problem = "not a time with its unit" if is_time(unit) else "not a number"
+        raise OpError(problem, where=where, given=given, allowed=_allowed(unit))
     return float(text)
 
 
 def _allowed(unit: str) -> str:
     if is_time(unit):
-        return "a time with its unit: 500ms, 30s, 10min, 2h or 3d"
-    return f"a number [{unit}]" + (", or a rate with its unit: 0.5/h" if unit[2:] in MILLISECONDS else "")
+        return "a number and ms, s, min, h or d, such as 500ms or 2h"
+    return f"a number in {unit}".removesuffix(" in 1") + ", or a rate such as 0.5/h" * (unit[2:] in MILLISECONDS)

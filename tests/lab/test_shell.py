@@ -177,7 +177,7 @@ def test_delf_does_not_unload_an_op_loaded_by_addf() -> None:
         ("unloadusr it", "no such program"),
         ("getp $NOBODY_SET_THIS", "this variable has no value"),
         ("setp weak.levl 3", "did you mean level?"),
-        ("setp weak.level high", "not a value in this unit"),
+        ("setp weak.level high", "not a number"),
         ("setp weak.in 3", "a wired pin is set by its signal"),
         ("setp reviewer.ack maybe", "not a bit"),
         ("net low alarm.set", "alarm.set"),

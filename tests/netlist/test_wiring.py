@@ -84,7 +84,7 @@ def test_published_tripwire_links_without_faults() -> None:
         ("setp weak.nope 1", "netlist:7:6: watch has no such pin or parameter"),
         ("setp nope.in 1", "netlist:7:6: no such instance"),
         ("setp weak.hysteresis -1", "netlist:7:22: out of bounds; given: '-1'"),
-        ("setp weak.level high", "netlist:7:17: not a value in this unit"),
+        ("setp weak.level high", "netlist:7:17: not a number"),
         ("setp soft.gain 1.5", "netlist:7:16: out of bounds"),
         ("setp alarm.reset maybe", "netlist:7:18: not a bit"),
         ("eff = 5", "netlist:7:1: a signal with a writer cannot be set"),
@@ -112,7 +112,7 @@ def test_wiring_fault_is_reported_with_its_position(text: str, message: str) -> 
 
 def test_faulty_instance_is_reported_once() -> None:
     text = "loadrt wtch names=w\nnet x w.in < w.out\nsetp w.level 1\naddf w tick\nsetp weak.level high\nnet y weak.in"
-    problems = ["7:8: no such op", "11:17: not a value in this unit", "12:7: this end is already on the signal eff"]
+    problems = ["7:8: no such op", "11:17: not a number", "12:7: this end is already on the signal eff"]
     assert [fault.split(";")[0].removeprefix("netlist:") for fault in faults(text)] == problems
 
 

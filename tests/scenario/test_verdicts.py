@@ -118,7 +118,7 @@ def test_goal_passes_if_any_scenario_in_the_suite_meets_it() -> None:
         (METRIC.replace("eff(obs_a1a1)", "eff(obs_a1a1) > 1"), r"check\[0\]\.of"),
         ('[[check]]\nname = "n"\nalarm = "a.out"\n', "'expect' is missing"),
         ('[baseline]\ncolumns = ["cells"]\n', "no such column"),
-        ('[baseline]\n[baseline.bands."*"]\nabsolute = -1\n', "invalid value"),
+        ('[baseline]\n[baseline.bands."*"]\nabsolute = -1\n', "out of bounds"),
         ('[[goal]]\nname = "g"\nsometimes = "alwys x"\n', r"goal\[0\]\.sometimes"),
         (STANDS + STANDS, "this name is already used"),
     ],

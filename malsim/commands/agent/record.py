@@ -28,9 +28,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.agents.mcp_recorder import TrafficLog, record
     from malsim.base.errors import UsageError
 
-    error = partial(
-        UsageError, "the server cannot be started", where="malsim agent record", hint="check the command after --"
-    )
+    error = partial(UsageError, "the server cannot be started", hint="check the command after --")
     if not shutil.which(args.server[0]):  # fail before the log is created
         raise error(given=args.server[0])
     try:

@@ -48,6 +48,6 @@ def bring(path: str | Path, *, form: str | None = None, options: Options | None 
         candidates = importers if form is None else {form: importers[form]}
         importer = next((importer for importer in candidates.values() if importer.recognises(source)), None)
         if importer is None:
-            problem = "not a memory in a known format" if form is None else f"not a file of {form}"
-            raise StoreError(problem, where=str(path), allowed=", ".join(importers))
+            problem = "not a memory in a known format" if form is None else f"not in the format {form}"
+            raise StoreError(problem, where=str(path), allowed=", ".join(importers), hint="leave out --as" if form else None)
         return assemble(importer.read(source, options), options=options)

@@ -68,7 +68,7 @@ def find_defect(name: str) -> Defect:
     """Return the defect with the given name. Raise `UsageError` with similar names if there is none."""
     names = {defect.name: defect for defect in DEFECTS}
     if name not in names:
-        hint = nearest(name, names, f"one of {', '.join(names)}")
+        hint = nearest(name, names, f"choose one of {', '.join(names)}")
         raise UsageError("no such defect", where="--zoo", given=name, hint=hint)
     return names[name]
 

@@ -233,5 +233,6 @@ def find_duty(name: str) -> Duty:
     """Return the duty cell with the given name. Raise `UsageError` with similar names if there is none."""
     cells = every_duty()
     if name not in cells:
-        raise UsageError("no such cell", where="duties", given=name, hint=nearest(name, cells, f"one of {', '.join(cells)}"))
+        hint = nearest(name, cells, f"choose one of {', '.join(cells)}")
+        raise UsageError("no such cell", where="duties", given=name, hint=hint)
     return cells[name]

@@ -126,7 +126,7 @@ def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path) -> ClaimLog:
     if rows.is_empty():
         raise DataError(
-            "contains no claims", where=str(path), hint="run `malsim import FILE` to list the contents of a file"
+            "the file contains no claims", where=str(path), hint="run `malsim import FILE` to list the contents of a file"
         )
     at = ((pl.col("t") - pl.col("t").min()) * DAY).round().cast(pl.Int64)
     claims = rows.with_columns(t=at).select(COLUMNS).with_columns(pl.col("annexed").fill_null(value=False))

@@ -137,8 +137,9 @@ def _question(player: LogPlayer, rows: list[int], cell: str | None, answer: str 
         object_, equals, value = answer.partition("=")
         objects = claims["object"].drop_nulls().unique(maintain_order=True).to_list()
         if not equals or object_ not in objects:
-            hint = nearest(object_, objects, "write OBJECT=VALUE")
-            raise UsageError("the log has no claim about this object", where="--answer", given=answer, hint=hint)
+            hint = nearest(object_, objects) if equals else ""
+            problem = "the log has no claim about this object" if equals else "not of the form OBJECT=VALUE"
+            raise UsageError(problem, where="--answer", given=answer, hint=hint)
         return _wrong_answer(player, rows, object_, wrong=value)
     handles, keys = (claims[name].cast(pl.String).to_list() for name in ("handle", "key"))
     if cell not in handles and cell in keys:

@@ -63,15 +63,15 @@ class HalCommands(Commands):
 
     def do_linkps(self, line: str) -> None:
         """Link a pin to a signal, like net: linkps PIN SIGNAL."""
-        raise UsageError("linkps needs a pin and a signal", given=line, allowed="linkps PIN SIGNAL")
+        raise UsageError("linkps needs a pin and a signal", given=line, hint="write linkps PIN SIGNAL")
 
     def do_linksp(self, line: str) -> None:
         """Link a signal to a pin, like net: linksp SIGNAL PIN."""
-        raise UsageError("linksp needs a signal and a pin", given=line, allowed="linksp SIGNAL PIN")
+        raise UsageError("linksp needs a signal and a pin", given=line, hint="write linksp SIGNAL PIN")
 
     def do_linkpp(self, line: str) -> None:
         """Link two pins through a signal that is named after the first pin: linkpp PIN PIN."""
-        raise UsageError("linkpp needs two pins", given=line, allowed="linkpp PIN PIN")
+        raise UsageError("linkpp needs two pins", given=line, hint="write linkpp PIN PIN")
 
     def do_lock(self, line: str) -> None:
         """Do nothing (in LinuxCNC, this locks the configuration): lock [all|tune|none]."""

@@ -64,7 +64,7 @@ def setting(name: str, subject: Rules | Scenario, *, where: str = "settings") ->
     settings = settings_of(subject)
     if name not in settings:
         ending = [full for full in settings if full.endswith(f".{name}")][:MOST_LISTED]
-        near = nearest(name, settings, "rules.NAME, writers.NAME.PARAMETER and so on")
+        near = nearest(name, settings, "write a full name, such as rules.damping or writers.honest.rate")
         hint = f"did you mean {' or '.join(ending)}?" if ending else near
         raise UsageError("no such setting", where=where, given=name, hint=hint)
     return settings[name]

@@ -120,10 +120,10 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
         return Dimension(name=name, value=setting_.value, choices=tuple(dict.fromkeys(choices)))
     is_number = [isinstance(end, (int, float, np.integer, np.floating)) and not isinstance(end, bool) for end in ends]
     if isinstance(ends, str) or len(ends) != BOTH_ENDS or not all(is_number):
-        raise UsageError("not a range", where=where, given=ends, allowed="(low, high)")
+        raise UsageError("not a range", where=where, given=ends, allowed="a low and a high number")
     low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
-        raise UsageError("the range is empty", where=where, given=ends, allowed="low below high, both finite")
+        raise UsageError("the range is empty", where=where, given=ends, allowed="finite numbers, the low one first")
     if not (setting_.holds(low) and setting_.holds(high)):
         raise UsageError("out of bounds", where=where, given=ends, allowed=setting_.allowed)
     if setting_.whole and not (low.is_integer() and high.is_integer()):

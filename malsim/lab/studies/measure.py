@@ -249,7 +249,7 @@ def _of_series(run: Run, metric: str, text: str) -> Array:
 
 
 def _property(text: str) -> Property:
-    hint = nearest(text, METRICS, f"use one of {', '.join(METRICS)}, a property, or `mean of` a value")
+    hint = nearest(text, METRICS, f"choose one of {', '.join(METRICS)}, a property, or `mean of` a value")
     if text.strip().isidentifier():  # an identifier can only be the name of a metric
         raise UsageError("no such metric", where="metric", given=text, hint=hint)
     try:

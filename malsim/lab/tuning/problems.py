@@ -126,9 +126,7 @@ def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rule
     replications; a scenario without randomness is run once.
     """
     if replications < 2:  # noqa: PLR2004  # one replication has no spread
-        raise UsageError(
-            "at least two replications are needed", where="tune: replications", given=replications, allowed="2 or more"
-        )
+        raise UsageError("at least two replications are needed", where="tune: replications", given=replications)
     if isinstance(subject, (str, Path)):
         subject = read_real(subject) if Path(subject).is_dir() else read(subject)
     if isinstance(subject, Scenario):

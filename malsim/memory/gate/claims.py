@@ -49,7 +49,7 @@ def as_claims(claims: Claims) -> pl.DataFrame:
         return read_claims(claims).frame()
     for name in claims.columns:
         if name not in schema.CLAIMS:
-            hint = nearest(name, schema.CLAIMS, f"use one of {', '.join(schema.CLAIMS)}")
+            hint = nearest(name, schema.CLAIMS, f"choose one of {', '.join(schema.CLAIMS)}")
             raise DataError("unknown column", where="claims", given=_safe_name(name), hint=hint)
     if claims.schema != schema.CLAIMS or any(claims[name].null_count() for name in _FILLS):
         claims = pl.DataFrame([_column(claims, name, kind) for name, kind in schema.CLAIMS.items()])
@@ -186,7 +186,7 @@ def _row(mapping: Mapping[str, Any], *, null_is_absent: bool) -> dict[str, Any]:
     for path, value in flat.items():
         name = str(path).removeprefix("flags.")
         if name not in schema.CLAIMS or name == "issues":
-            near = nearest(name, schema.CLAIMS, "`malsim docs --schema` lists them")
+            near = nearest(name, schema.CLAIMS, "run `malsim docs --schema` to list them")
             issues.append({"path": _safe_name(name), "message": f"unknown field; {near}"})
         else:
             row[name] = _value(path, value, schema.CLAIMS[name], issues)

@@ -260,7 +260,7 @@ class Memory:
             rows = names.filter(pl.col("handle") == longer)["row"]
         if rows.is_empty():
             near = names.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
-            hint = f"did you mean {', '.join(near)}?" if near else "use a push to search for words of the cell's title"
+            hint = f"did you mean {', '.join(near)}?" if near else "run `malsim look FILE --query WORDS` to find its handle"
             raise AddressError("no such cell", given=handle, where=f"replication {rep}", hint=hint)
         if not at:
             return int(rows[0])

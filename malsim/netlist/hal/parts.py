@@ -140,7 +140,7 @@ def loadrt(text: HalText, line: list[str]) -> None:
         return
     component = words().get(name)
     if component is None:
-        hint = nearest(name, words(), "malsim op lists the palette")
+        hint = nearest(name, words(), "run `malsim op` to list the ops")
         text.fault(name, "no op for this component", hint=hint)
         return
     allowed = ["count", "names", *component.arguments]

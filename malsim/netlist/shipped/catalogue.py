@@ -162,7 +162,7 @@ def signal_named(name: str) -> StandingSignal:
     """
     signals = catalogue()
     if name not in signals:
-        hint = nearest(name, signals, "malsim signals lists them")
+        hint = nearest(name, signals, "run `malsim signals` to list them")
         raise UsageError("no such standing signal", given=name, allowed=" ".join(signals), hint=hint)
     return signals[name]
 

@@ -37,7 +37,7 @@ def _boxes_named(whole: Diagram, net: Net, name: str) -> list[str]:
         if box in whole.boxes["name"]:
             return [box]
     pins = [f"{box}.{pin}" for box, its in net.instances.items() for pin in its.sheet.slots]
-    hint = nearest(name, [*pins, *net.signals, *net.instances]) or "malsim hal FILE -c 'list pin' lists the pins"
+    hint = nearest(name, [*pins, *net.signals, *net.instances]) or "run `malsim hal FILE -c 'list pin'` to list the pins"
     raise AddressError("no such pin, instance or signal", given=name, hint=hint)
 
 

@@ -223,32 +223,33 @@ def _errors(error: ValidationError, schema: Any, table: Any, lines: Lines, where
     if kind.name == "additionalProperties":
         names = list(node["properties"])
         for key in (key for key in given if key not in names):
-            location, hint = f"{where}:{line_of(lines, (*path, key))}", nearest(key, names, f"one of {', '.join(names)}")
-            yield ScenarioError(f"unknown key '{_without_secrets(key)}'", where=location, hint=hint)
+            location, hint = f"{where}:{line_of(lines, (*path, key, 0))}", nearest(key, names)
+            problem, allowed = f"unknown key '{_without_secrets(key)}'", "" if hint else ", ".join(names)
+            yield ScenarioError(problem, where=location, allowed=allowed, hint=hint)
     elif kind.name == "required":
         yield ScenarioError(f"'{kind.value}' is missing", where=at, hint=f"add {kind.value} = …")
     elif not (kind.name == "type" and error.instance is None and "number" in kind.value):
-        allowed = _allowed(error, node)
-        manual = "`malsim docs writers` describes them" if path[-1:] == ("behaviour",) and path[0] == "writers" else None
-        yield ScenarioError("invalid value", where=at, given=_without_secrets(given), allowed=allowed, hint=manual)
+        problem, allowed = _fault(error, node)
+        manual = "see `malsim docs writers`" if path[-1:] == ("behaviour",) and path[0] == "writers" else None
+        yield ScenarioError(problem, where=at, given=_without_secrets(given), allowed=allowed, hint=manual)
 
 
-def _allowed(error: ValidationError, node: dict[str, Any]) -> str:
-    keyword = error.kind.name
-    value: Any = node.get(keyword)
+def _fault(error: ValidationError, node: dict[str, Any]) -> tuple[str, str]:
+    """Return what is wrong with a value, and which values are allowed."""
+    bounds = {"minimum": "{:g} or more", "exclusiveMinimum": "above {:g}", "maximum": "at most {:.12g}"}
+    value: Any = node.get(keyword := error.kind.name)
     if keyword == "type":
         kinds = {"string": "text in quotes", "object": "a table", "array": "a list", "integer": "a whole number"}
-        return " or ".join(kinds.get(kind, f"a {kind}") for kind in ([value] if isinstance(value, str) else value))
+        names = [value] if isinstance(value, str) else value
+        return "wrong type", " or ".join(kinds.get(kind, f"a {kind}") for kind in names)
     if keyword == "enum":
-        return ", ".join(map(str, value))
-    bounds = {
-        "minimum": "{} or more",
-        "maximum": "at most {}",
-        "exclusiveMinimum": "above {}",
-        "minLength": "text that is not empty",
-        "pattern": "a number and ms, s, min, h, d or w, such as 10min",
-    }
-    return bounds[keyword].format(value) if keyword in bounds else str(node.get("description", error.message))
+        return "not one of the allowed values", ", ".join(map(str, value))
+    if keyword in bounds:
+        allowed = ", ".join(text.format(node[name]) for name, text in bounds.items() if name in node)
+        return "out of bounds", allowed.replace(" or more, at most", " to")
+    if keyword == "pattern" and "min|h" in value:
+        return "not a duration", "a number and ms, s, min, h, d or w, such as 10min"
+    return ("empty", "text") if keyword == "minLength" else ("invalid value", str(node.get("description", error.message)))
 
 
 def _at(tree: Any, path: Iterable[str | int]) -> Any:

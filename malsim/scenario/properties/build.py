@@ -122,7 +122,7 @@ class _Builder(Transformer_NonRecursive[Token, Piece]):
             for side, other in ((left.node, right.node), (right.node, left.node)):
                 reads_status = isinstance(side, stl.Read) and side.address.endswith(FIELDS["status"])
                 if reads_status and isinstance(other, stl.Text) and other.text not in STATUS:
-                    raise ScenarioError("no such status", hint=f"write one of {', '.join(STATUS)}")
+                    raise ScenarioError("no such status", hint=f"choose one of {', '.join(STATUS)}")
             return comparison
 
         return self._piece(meta, make, left, right)

@@ -122,7 +122,7 @@ def _absent(scenario: Scenario, text: str) -> str:
         return ""
     inner = where.inner if isinstance(where, Reduced) else where
     if isinstance(inner, Path):
-        return "has no cell of that handle"
+        return "has no such cell"
     return _absent_in_rows(scenario, inner) if isinstance(inner, Row) else ""
 
 

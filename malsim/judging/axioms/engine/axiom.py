@@ -77,6 +77,6 @@ def find_axiom(name: str) -> Axiom:
     """Return the axiom with the given name. Raise `UsageError` with similar names if there is none."""
     axioms = shipped_axioms()
     if name not in axioms:
-        hint = nearest(name, axioms, f"one of {', '.join(axioms)}")
+        hint = nearest(name, axioms, f"choose one of {', '.join(axioms)}")
         raise UsageError("no such axiom", where="axioms", given=name, hint=hint)
     return axioms[name]

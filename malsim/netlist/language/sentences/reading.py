@@ -83,7 +83,7 @@ class Reading:
         """Parse part of a word as an integer from `low` to `high`. If that fails, record a fault and return `low`."""
         value = int(text) if _WHOLE.fullmatch(text) else None
         if value is None or not low <= value <= high:
-            self.fault(token, "not a whole number within bounds", allowed=f"{low} to {high}")
+            self.fault(token, "not a whole number" if value is None else "out of bounds", allowed=f"{low} to {high}")
             return low
         return value
 

@@ -63,7 +63,7 @@ def read_claims(
         raise DataError(_bad_rows(bad), where=where, hint="correct them, or leave them out with --on-bad-rows skip")
     good = rows.filter(pl.col("problem").is_null())
     if good.is_empty():
-        raise DataError("contains no claims", where=where, given=f"{frame.height} rows", allowed="one row per claim")
+        raise DataError("the file contains no claims", where=where, hint="add one row per claim")
     epoch = good["day"].min() if dated else None
     claims = good.select(
         "line",
@@ -162,4 +162,4 @@ YEAR = r"^(1[5-9]|20|21)\d{2}$"
 def _bad_rows(bad: pl.DataFrame) -> str:
     lines = [f"line {line}: {problem}" for line, problem in bad.head(MOST_LISTED).rows()]
     more = f"; and {bad.height - MOST_LISTED} more" if bad.height > MOST_LISTED else ""
-    return f"{bad.height} bad rows: {'; '.join(lines)}{more}"
+    return f"bad rows: {bad.height}; {'; '.join(lines)}{more}"
