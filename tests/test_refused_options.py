@@ -41,7 +41,7 @@ CASES = {
     "hal net.malnet -c 'unload a b'": "write unload NAME",
     "hal net.malnet -c 'list nosuch'": "no such kind",
     "hal -c unload": "write unload NAME",
-    "hal net.malnet --tick=5": "not a time with its unit",
+    "hal net.malnet --tick=5": "not a duration",
     "import atlas.json --confidence 2 -o new.sqlite": "out of bounds",
     "import atlas.json --as nosuch -o new.sqlite": "no such format",
     "netlist diff net.malnet net.malnet --prove other": "two netlists can only be proved to have equal outputs",

@@ -16,7 +16,7 @@ LARGEST = sys.float_info.max  # largest finite float
 LONGEST_SCOPE = 200  # maximum number of characters in a scope's name
 FARTHEST = 1e11  # maximum distance from day 0 in days; in milliseconds it fits into 64 bits
 
-DURATION = "days, or a number and ms, s, min, h, d or w, such as 36h"
+DURATION = "a number of days, or a number and ms, s, min, h, d or w, such as 36h"
 # length of each unit in ms
 _UNITS = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*(ms|s|min|h|d|w)\s*")

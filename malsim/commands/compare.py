@@ -146,7 +146,7 @@ def _policies(args: argparse.Namespace) -> TriageTable:
     try:
         weekly = [finite(float(word), where="--weekly") for word in _words(args.weekly)]
     except ValueError:
-        raise UsageError("not a number", where="--weekly", given=args.weekly) from None
+        raise UsageError("not a number", where="--weekly", given=args.weekly, allowed="N,N,…") from None
     return TriageTable.concat(
         compare_policies(scenario, policies=policies, weekly=weekly, replications=args.replications)
         for scenario in _scenarios(args, next(iter(laws), None))

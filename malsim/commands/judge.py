@@ -90,7 +90,7 @@ def _subjects(args: argparse.Namespace) -> list[Subject]:
     from malsim.lab.space.scenario_options import law_settings
 
     if args.set and not args.memory:
-        raise UsageError("--set needs a law", given=", ".join(args.set), hint="name it: malsim judge LAW")
+        raise UsageError("--set needs a law", given=", ".join(args.set), hint="run malsim judge LAW --set …")
     settings = law_settings(args.set)
     return [memory_of(name, settings=settings, limit=args.limit) for name in args.memory] or every_subject()
 

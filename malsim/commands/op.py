@@ -143,7 +143,7 @@ def _over(args: argparse.Namespace) -> int:
     import ops
 
     if not args.column:
-        raise UsageError("--column is missing", where="--on", hint="add --column NAME, such as --column effective")
+        raise UsageError("--column is missing", hint="add --column NAME, such as --column effective")
     by = [key for key in args.by.split(",") if key]
     frame = read_table(args.on)
     answer = ops.over(frame, args.name, x=args.column, by=by, tick=args.tick, **_settings(args.param))

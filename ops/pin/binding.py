@@ -96,8 +96,9 @@ def _within(pin: Pin, array: Array, given: object, where: str) -> None:
     outside = (array < low) | (array > high) | np.isnan(array)
     if outside.any():
         bad: Any = given if array.size == 1 else array[outside.argmax()].item()
-        limits = [f"{word} {limit:g}" for word, limit in (("from", low), ("up to", high)) if not np.isnan(limit)]
-        raise OpError("out of bounds", where=where, given=bad, allowed=f"{' '.join(limits) or 'a number'} [{pin.unit}]")
+        limits = [f"{word} {limit:g}" for word, limit in (("from", low), ("to", high)) if not np.isnan(limit)]
+        allowed = f"{' '.join(limits) or 'a number'} in {pin.unit}".removesuffix(" in 1")
+        raise OpError("out of bounds", where=where, given=bad, allowed=allowed)
 
 
 def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError:
@@ -112,4 +113,4 @@ def _unknown(sheet: Sheet, name: str, where: str, *, is_output: bool) -> OpError
 def _elsewhere(name: str) -> str | None:
     """Return a hint that names the other ops with a pin of this name, or None if there are none or too many."""
     having = [op for op, sheet in sheets().items() if not isinstance(sheet, OpError) and name in sheet.slots]
-    return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} it" if 0 < len(having) < 4 else None  # noqa: PLR2004
+    return f"{' and '.join(having)} {'has' if len(having) == 1 else 'have'} this pin" if 0 < len(having) < 4 else None  # noqa: PLR2004

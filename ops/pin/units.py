@@ -49,7 +49,7 @@ def number(given: object, *, unit: str, where: str) -> float:
         if is_time(unit) and not match["per"]:
             return convert(float(match["number"]), given=match["unit"], to=unit)
     if is_time(unit) or isinstance(given, bool) or not PLAIN.fullmatch(text):
-        problem = "not a time with its unit" if is_time(unit) else "not a number"
+        problem = "not a duration" if is_time(unit) else "not a number"
         raise OpError(problem, where=where, given=given, allowed=_allowed(unit))
     return float(text)
 
@@ -57,4 +57,4 @@ def number(given: object, *, unit: str, where: str) -> float:
 def _allowed(unit: str) -> str:
     if is_time(unit):
         return "a number and ms, s, min, h or d, such as 500ms or 2h"
-    return f"a number in {unit}".removesuffix(" in 1") + ", or a rate such as 0.5/h" * (unit[2:] in MILLISECONDS)
+    return f"a finite number in {unit}".removesuffix(" in 1") + ", or a rate such as 0.5/h" * (unit[2:] in MILLISECONDS)

@@ -353,7 +353,7 @@ def test_command_sweeps_and_continues_an_existing_sweep(tmp_path: Path, capsys: 
     [
         ([], "a sweep needs exactly one of --grid, --range, --design"),
         (["--grid", "rules.damping=1", "--range", "rules.damping=0.1:1"], "exactly one of"),
-        (["--grid", "rules.damping"], "NAME=VALUES"),
+        (["--grid", "rules.damping"], "NAME=V,V"),
         (["--range", "rules.damping=1:0.5"], "the range is empty"),
         (["--grid", "rules.damping=1", "--cluster", "nowhere"], "no Dask scheduler answers"),
         (["--design", "small.toml"], "small.toml: cannot be read"),

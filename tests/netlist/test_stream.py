@@ -43,8 +43,8 @@ def test_stream_runs_through_a_netlist_row_by_row() -> None:
 @pytest.mark.parametrize(
     ("stream", "problem"),
     [
-        (pl.DataFrame({"tripped": [1.0]}), "the net does not read this column"),
-        (pl.DataFrame({"nope": [1.0]}), "the net does not read this column"),
+        (pl.DataFrame({"tripped": [1.0]}), "the netlist does not read this column"),
+        (pl.DataFrame({"nope": [1.0]}), "the netlist does not read this column"),
         (pl.DataFrame({"low": ["high"]}), "wrong type for its signal"),
         (pl.DataFrame({"low": [None]}, schema={"low": pl.Float64}), "wrong type for its signal"),
         (pl.DataFrame({"reviewer.ack": [0.5]}), "wrong type for its signal"),

@@ -159,7 +159,7 @@ def test_time_without_a_unit_is_refused(name: str) -> None:
             continue
         if is_time(slot.pin.unit):
             for bare in (5, 5.0, "5", np.array([5.0])):
-                with pytest.raises(ops.OpError, match="not a time with its unit"):
+                with pytest.raises(ops.OpError, match="not a duration"):
                     ops.start(sheet, settings={pin: bare})
         else:
             with pytest.raises(ops.OpError):

@@ -85,7 +85,7 @@ def test_clock_op_needs_a_tick() -> None:
     with pytest.raises(ops.OpError, match="set the tick: tick"):
         ops.over(frame, "ddt", x="x")
     assert ops.over(frame, "smooth", x="x", gain=1.0)["out"].to_list() == [1.0, 2.0]
-    with pytest.raises(ops.OpError, match="not a time with its unit"):
+    with pytest.raises(ops.OpError, match="not a duration"):
         ops.over(frame, "ddt", x="x", tick=5)
 
 

@@ -123,7 +123,7 @@ def test_properties_have_one_normal_form(text: str, canonical: str | None) -> No
         ("always[3:10d] x", 7, "[3:10d]", "ticks or in time, not both"),
         ("always[5:3] x", 7, "[5:3]", "ends before it begins"),
         ("always[2.5:3] x", 7, "[2.5:3]", "counts whole ticks"),
-        ("1 < x < 3", 7, "< 3", "not allowed here"),
+        ("1 < x < 3", 7, "< 3", "unexpected text"),
         ("x > 3 and 3", 11, "3", "compare it"),
         ("x > (y > 3)", 5, "(y > 3)", "a value is expected"),
         ('x + "a" > 3', 5, '"a"', "a number is expected here, not a string"),

@@ -89,7 +89,7 @@ def check_header(path: Path, application: int, version: int | range, *, what: st
     with path.open("rb") as file:
         header = file.read(HEADER)
     if not header.startswith(MAGIC[: len(header)]):
-        raise StoreError("not an SQLite file", where=str(path), hint="use malsim import for JSON archives")
+        raise StoreError("not an SQLite file", where=str(path), hint="run `malsim import` for other files")
     if len(header) < HEADER:
         raise StoreError("damaged: the SQLite header is incomplete", where=str(path), hint="restore a backup")
     page, pages, actual, owner = (int.from_bytes(header[part], "big") for part in _PARTS)

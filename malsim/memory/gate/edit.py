@@ -213,7 +213,7 @@ def _check_value(handle: str, name: str, value: object) -> None:
     else:
         valid, allowed = value is None or _is_text(value), "text"
     if not valid:
-        raise UsageError("invalid value", where=f"{handle}.{name}", given=value, allowed=allowed)
+        raise UsageError("not one of the allowed values", where=f"{handle}.{name}", given=value, allowed=allowed)
 
 
 def _is_text(value: object) -> bool:

@@ -261,7 +261,7 @@ class Memory:
         if rows.is_empty():
             near = names.filter(pl.col("handle").str.starts_with(name[:5]))["handle"].head(3).to_list()
             hint = f"did you mean {', '.join(near)}?" if near else "run `malsim look FILE --query WORDS` to find its handle"
-            raise AddressError("no such cell", given=handle, where=f"replication {rep}", hint=hint)
+            raise AddressError("no such cell", given=handle, where=f"replication {rep}" if rep else None, hint=hint)
         if not at:
             return int(rows[0])
         chain = self.chain(int(rows[0]))

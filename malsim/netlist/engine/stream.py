@@ -56,7 +56,7 @@ def _as_values(values: pl.Series, name: str, net: Net, engine: Engine) -> list[o
     kind = net.signals[name].type if name in engine.free else LOOP_WRITES[name][0] if name in LOOP_WRITES else ""
     if not kind:
         free = " ".join([*sorted(engine.free), *LOOP_WRITES])
-        raise DataError("the net does not read this column", given=name, allowed=free)
+        raise DataError("the netlist does not read this column", given=name, allowed=free)
     bad = values.null_count() or values.dtype == pl.String
     if bad or (kind != "float" and values.dtype.is_float() and not (values.is_finite() & (values == values.round())).all()):
         allowed = f"a {kind} in every row"

@@ -27,7 +27,7 @@ ARGUMENTS = {"abs": (1, 1), "prev": (1, 1), "next": (1, 1), "rise": (1, 1), "fal
 def location(text: str, position: int) -> str:
     """Return the line and column of a position in a property's text."""
     line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
-    return f"property, line {line}, column {column}" if "\n" in text else f"property, column {column}"
+    return f"line {line}, column {column}" if "\n" in text else f"column {column}"
 
 
 def build(text: str, tree: ParseTree) -> stl.Formula:

@@ -24,8 +24,8 @@ KEYWORDS = (
 WORDS = frozenset((*KEYWORDS.split(), *FIELDS, *REDUCERS))
 TERMINALS = {
     "RELATION": "a comparison", "SIGN": "+ or -", "STROKE": "* or /", "_AND": "and", "_OR": "or", "_IMPLIES": "implies",
-    "BETWEEN": "until or since", "RPAR": ")", "RSQB": "]", "COLON": ":", "ADDRESS": "an address", "NUMBER": "a number",
-    "DURATION": "a time such as 2d", "LPAR": "(", "COMMA": ",", "$END": "the end", "_SCALE": "scale", "_EVENT": "event",
+    "BETWEEN": "until or since", "RPAR": "`)`", "RSQB": "`]`", "COLON": "`:`", "ADDRESS": "an address", "LPAR": "`(`",
+    "NUMBER": "a number", "DURATION": "a duration", "COMMA": "`,`", "$END": "the end", "_SCALE": "scale", "_EVENT": "event",
 }  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def parse(text: str) -> Formula:
     'always'
     >>> parse("alway (eff(obs_a1a1) < 0.5)")
     Traceback (most recent call last):
-    malsim.base.errors.ScenarioError: property, column 7: this is not allowed here; given: '(eff(obs_a1a1) < 0.5)'; ...
+    malsim.base.errors.ScenarioError: column 7: unexpected text in the property; given: '(eff(obs_a1a1) < 0.5)'; ...
     """
     if len(text) > LONGEST:
         raise ScenarioError("the property is too long", given=len(text), allowed=f"at most {LONGEST} characters")
@@ -66,7 +66,7 @@ def _syntax_error(text: str, broken: UnexpectedInput) -> ScenarioError:
         expected, position = set(broken.allowed), cast("int", broken.pos_in_stream)
     allowed = sorted({TERMINALS[name] for name in expected if name in TERMINALS})
     return ScenarioError(
-        "the property ends too early" if position >= len(text.rstrip()) else "this is not allowed here",
+        "the property ends too early" if position >= len(text.rstrip()) else "unexpected text in the property",
         where=location(text, position),
         given=text[position : position + 40] or None,
         allowed=", ".join(allowed) or None,

@@ -90,7 +90,7 @@ def absent(scenario: Scenario, check: Check) -> str:
         return ""
     for text in check.reads:
         if reason := _absent(scenario, text):
-            return f"{text}; {scenario.law} {reason}"
+            return f"{scenario.law} {reason}: {text}"
     return ""
 
 

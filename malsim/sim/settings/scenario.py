@@ -145,8 +145,8 @@ class Scenario:
         read_spans(self, "turn_every", where=where)
         length = self.days if is_number(self.days) and 0 < self.days <= FARTHEST else 0.0
         checks = (
-            ("days", length > 0, f"above 0, to {FARTHEST:g}"),
-            ("turn_every", 0 < self.turn_every <= milliseconds(length), f"above 0 and at most the run's {length:g}d"),
+            ("days", length > 0, f"above 0, at most {FARTHEST:g}"),
+            ("turn_every", 0 < self.turn_every <= milliseconds(length), f"above 0, at most the run's {length:g}d"),
             ("replications", 1 <= self.replications <= LAST_REPLICATION, f"1 to {LAST_REPLICATION}"),
             ("first", 0 <= self.first <= LAST_REPLICATION + 1 - self.replications, f"0 to {LAST_REPLICATION} in all"),
             ("record_every", self.record_every >= 1, "1 or more"),

@@ -165,7 +165,7 @@ def design_tripwire(
     """
     for name, target, valid in (("arl0", arl0, 1 < arl0 <= MOST_NUMBERS / REPS), ("delay", delay, delay >= 1)):
         if not valid:
-            allowed = f"above 1 and at most {MOST_NUMBERS // REPS}" if name == "arl0" else "1 or more"
+            allowed = f"above 1, at most {MOST_NUMBERS // REPS}" if name == "arl0" else "1 or more"
             raise UsageError("out of bounds", where=f"design.{name}", given=target, allowed=allowed)
     if not shift:
         raise UsageError("the shift must not be 0", where="design.shift", given=shift)
