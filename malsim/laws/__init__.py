@@ -1,8 +1,8 @@
 """Laws that model how memories score a stream of claims. Each module in this folder is one law, registered under its name.
 
-The docstring of a law's module has a sentence on what the memory does, the equation, the source, and what the model leaves
-out. `Param`s declare its parameters, `ItemField`s the columns of an item. The functions `write`, `tick`, `read`, `rank` and
-`belief` are all optional.
+A law's module docstring says what the memory does, and gives the equation, the source, and what the model leaves out.
+`Param`s declare the law's parameters, `ItemField`s the columns of its items. The functions `write`, `tick`, `read`,
+`rank` and `belief` are all optional.
 """
 
 from malsim.laws.engine.definition import Law

@@ -6,9 +6,9 @@
     score = belief = p
 
 Source: moonrunnerkc/adaptive-belief-ecology-system ecb6d18.
-Left out: tension, relevance, mutation of beliefs, and search.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): DecayControllerAgent.process_beliefs, ReinforcementAgent.reinforce; the
-similarity is the bench's.
+Left out: tension, relevance, belief mutation, and search.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): DecayControllerAgent.process_beliefs, ReinforcementAgent.reinforce;
+similarities are set by the bench.
 
 >>> from malsim.laws import play
 >>> play("abes", "0 A", "1 tick"), play("abes", "0 A", ".5 tick", "1 tick")

@@ -4,11 +4,11 @@
     read:   a presentation at now, of the best item only
     score = ln Σ_j max((now − t_j) · 86400, 1)^(−decay)
 
-Times are in days, the sum is in seconds. The law has no belief, and the score may be negative.
-Source: Anderson and Schooler 1991; the base-level equation of ACT-R, with its usual decay of one half.
+Times are in days, the sum is in seconds. The law has no belief; scores may be negative.
+Source: Anderson and Schooler 1991; the base-level equation of ACT-R, with the usual decay of 0.5.
 Left out: spreading activation, noise, and the retrieval threshold.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): baselevel_learning of jakdot/pyactr 5cb784c; which item a read presents
-is ours.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): baselevel_learning of jakdot/pyactr 5cb784c; the bench decides which
+item a read presents.
 
 >>> from malsim.laws import play
 >>> play("act_r", "0 A", "1 B", "1.5 B", "2 tick")

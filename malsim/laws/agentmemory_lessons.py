@@ -6,7 +6,7 @@
     score = 0 if p < .1 else p / (1 + .01 (now − clock));  belief = p
 
 Source: rohitg00/agentmemory 038b573e: lessons.
-Left out: the decision that two lessons are the same, and search.
+Left out: deciding that two lessons are the same, and search.
 Proven: equal on 50 of 50 drawn streams: lesson-save, lesson-recall and lesson-decay-sweep of src/functions/lessons.ts (to
 6e-4: a recall rounds to three digits).
 

@@ -4,10 +4,10 @@
     tick:   a record dies at the end of its life, which a repetition does not extend
     score = .5 sim + .2 words + .2 · 2^(−(now − updated) / half_life) + .1 clamp(utility)
 
-All records about an object contain its name, so sim and words are 1 for each. No score reads a relation, so a contradiction
-has no effect. The records themselves, with a similarity of spelling: `--memory malsim.adapters.arw:records`.
+All records about an object contain its name, so sim and words are 1. No score uses relations, so contradictions have no
+effect. To run ARW's records themselves, with spelling similarity: `--memory malsim.adapters.arw:records`.
 Source: ARW's documentation of its kernel (c773a1c1): select_hybrid, the lane semantic.
-Left out: the embedding, tags, links, the caps of lanes, and the overlay.
+Left out: the embedding, tags, links, lane caps, and the overlay.
 
 >>> from malsim.laws import play
 >>> play("arw", "0 A .9", "1 B .5"), play("arw", "0 A .9", "1 B .5", "2 A .9")[0]
@@ -23,7 +23,7 @@ from malsim.memory.graph.arrays import Array
 updated = ItemField("time", "d", "time of the last put")
 utility = ItemField("stated", "1", "confidence stated at the last put")
 half_life = Param(0.25, "d", "time in which recency halves; ARW's code uses it as an e-folding time", 0.001, 1e4)
-life = Param(90.0, "d", "lifetime of a record of lane semantic, from its creation", 0.001, 1e6)
+life = Param(90.0, "d", "lifetime of a record in lane semantic, from its creation", 0.001, 1e6)
 
 
 def write(items: Items, claim: Claim) -> Change:

@@ -4,7 +4,7 @@
             a new value starts from c if it is the first about o, else from gain · c
     score = belief = b
 
-Source: an exponential moving average, the usual one-parameter filter.
+Source: the exponential moving average, a common one-parameter filter.
 Left out: writers and times.
 
 >>> from malsim.laws import play
@@ -19,7 +19,7 @@ from malsim.laws.engine.items import Change, Claim, ItemField, Items, none, stat
 
 ordered = True
 b = ItemField(0.0, "1", "average confidence stated for the value")
-gain = Param(0.2, "1", "share of the gap closed at each claim", 0.0, 1.0)
+gain = Param(0.2, "1", "share of the gap that each claim closes", 0.0, 1.0)
 
 
 def write(items: Items, claim: Claim, *, gain: float) -> Change:

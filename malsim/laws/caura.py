@@ -6,8 +6,8 @@
 
 Source: caura-ai/caura b65ecbe.
 Left out: embeddings, entity boosts, and the model that finds contradictions.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): the factors of memory_scored_search as its query writes them, worked out
-on numbers, for a memory without a type (its types have 14 to 365 days in place of 90); the bench decides which is marked.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): the factors in the query of memory_scored_search, evaluated on numbers,
+for a memory without a type (types have 14 to 365 days instead of 90); the bench decides which items are marked.
 
 >>> from malsim.laws import play
 >>> play("caura", "0 A", "1 B", "2 A")
@@ -24,7 +24,7 @@ ordered = True
 marked = ItemField(0.0, "1", "1 after a later claim has contradicted the item")
 n = ItemField(0.0, "1", "number of reads")
 recalled = ItemField("time", "d", "time of the last read; before the first read, of the claim")
-fresh = Param(90.0, "d", "time over which freshness falls by .3", 0.001, 100_000.0)
+fresh = Param(90.0, "d", "time in which freshness falls by .3", 0.001, 100_000.0)
 
 
 def write(items: Items, claim: Claim) -> Change:

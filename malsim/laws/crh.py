@@ -5,9 +5,9 @@
     loss_w = mean over its claims of Σ_v (P(v) − [w claims v])²;  W_w = −log(loss_w / Σ_w loss_w)
     score = belief = P of its value at the last tick
 
-Between ticks a reader sees what a tick would give.
-Source: Li, Li, Gao, Zhao, Fan and Han 2014 (CRH), values as categories, squared loss of their probabilities.
-Left out: numbers and their distances, weights by property, and stated confidence.
+Between ticks, a reader sees the result that a tick would have.
+Source: Li, Li, Gao, Zhao, Fan and Han 2014 (CRH), with categorical values and the squared loss of their probabilities.
+Left out: numeric values and their distances, weights per property, and stated confidence.
 
 >>> from malsim.laws import play
 >>> claims = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]

@@ -6,9 +6,9 @@
     P(k)      ∝ prior(k) Π_i θ_w(i)(k, v_i)
     score = belief = P of its value
 
-A batch law: between ticks a reader sees the result of a tick. All objects share one set of values.
-Source: Dawid and Skene 1979, by expectation maximisation; implemented in numpy.
-Left out: priors on confusions beyond `pseudo`, time, and stated confidence.
+The law is a batch law: between ticks, a reader sees the result that a tick would have. All objects share one set of values.
+Source: Dawid and Skene 1979, with expectation maximisation.
+Left out: priors on confusion matrices beyond `pseudo`, time, and stated confidence.
 
 >>> from malsim.laws import play
 >>> play("dawid_skene", "0 A by u", "0 A by v", "0 B by w", "1 tick")
@@ -25,7 +25,7 @@ from malsim.laws.truth.gather import gather
 pools = True
 p = ItemField("stated", "1", "posterior of the item's value at the last tick")
 sweeps = Param(20.0, "1", "number of rounds of expectation maximisation", 1.0, 1000.0)
-pseudo = Param(0.01, "1", "claims added to each count", 1e-9, 1000.0)
+pseudo = Param(0.01, "1", "number of claims added to each count", 1e-9, 1000.0)
 
 write = last_word
 

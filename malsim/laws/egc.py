@@ -25,7 +25,7 @@ from malsim.memory.graph.arrays import rounded
 p = ItemField("stated", "1", "confidence")
 recalled = ItemField("time", "d", "time of the last read; before the first read, of the claim")
 loss = Param(0.05, "1/week", "confidence lost per week after the first month", 0.0, 1.0)
-compounds = Param(1.0, "1", "above 0: sweeps lower the latest value, as shipped; 0: the stated, as repaired", 0.0, 1.0)
+compounds = Param(1.0, "1", "above 0: sweeps lower the latest value, as shipped; 0: the stated c, as repaired", 0.0, 1.0)
 least = Param(0.2, "1", "confidence below which a sweep deletes an item", 0.0, 1.0)
 
 

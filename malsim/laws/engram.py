@@ -8,8 +8,8 @@
 
 Source: Agentscreator/engram-memory 20744a8.
 Left out: extraction, embeddings and keyword search (their terms are constants here), and the model that finds disputes.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): EngramEngine.query, one candidate at a time, its rank term put at 1/60;
-the bench decides which claims are absorbed.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): EngramEngine.query, one candidate at a time, with a rank term of
+1/60; the bench decides which claims are absorbed.
 
 >>> from malsim.laws import play
 >>> play("engram", "0 A", "10 tick"), play("engram", "0 A", "10 read")

@@ -8,8 +8,8 @@
 
 Source: aiming-lab/SimpleMem db80b6a (EvolveMem).
 Left out: extraction, importance, and search.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): MemoryConsolidator._apply_importance_decay, as its manager makes it;
-the model leaves out exact copies, which the source supersedes.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): MemoryConsolidator._apply_importance_decay, configured as by its
+manager; the model leaves out exact copies, which the source supersedes.
 
 >>> from malsim.laws import play
 >>> play("evolvemem", "0 A", "60 tick"), play("evolvemem", "0 A", "59 tick", "60 tick")

@@ -7,11 +7,11 @@
     g = 1:  min(w11 D^(−w12) ((S + 1)^w13 − 1) e^((1 − R) w14), S / e^(w17 w18))
     g = 3:  S (1 + e^w8 (11 − D) S^(−w9) (e^((1 − R) w10) − 1));   S' ≥ .001;  clock = t
 
-Recall is 1 right after any review: on the day of a contradiction both values tie.
+Recall is 1 right after any review, so both values tie on the day of a contradiction.
 Source: open-spaced-repetition/py-fsrs v6.3.1, fsrs/scheduler.py, with its default weights w0 … w20.
-Left out: learning steps, fuzzing, and the date when a card is due.
+Left out: learning steps, fuzzing, and due dates of cards.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): Scheduler.review_card and get_card_retrievability; the bench decides
-which grade a claim gives.
+the grade of each claim.
 
 >>> from malsim.laws import play
 >>> play("fsrs", "0 A", "1 B", "2 tick")

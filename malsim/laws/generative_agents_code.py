@@ -8,8 +8,8 @@
 
 The law reads the whole memory, so its cost is quadratic.
 Source: joonspk-research/generative_agents 51072d42, reverie/backend_server/persona/cognitive_modules/retrieve.py.
-Left out: embeddings, and importance as a model grades it.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): new_retrieve; relevance is the bench's, importance equal.
+Left out: embeddings, and importance as graded by a model.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): new_retrieve; relevance is set by the bench, importance is equal.
 
 >>> from malsim.laws import play
 >>> play("generative_agents_code", "0 A", "1 B", "2 tick")
@@ -26,7 +26,7 @@ from malsim.memory.graph.frames import rank_within_group
 ordered = True
 scope = "replication"
 clock = ItemField("time", "d", "time of the item's creation or last retrieval")
-decay = Param(0.99, "1", "factor of recency from one rank to the next", 0.001, 0.999999)
+decay = Param(0.99, "1", "ratio of recency between consecutive ranks", 0.001, 0.999999)
 touched = Param(30.0, "1", "number of items that a read touches", 0.0, 1_000_000.0)
 
 

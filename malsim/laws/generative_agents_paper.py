@@ -5,7 +5,7 @@
     score = decay^(hours since clock)
 
 Source: Park et al. 2023, Generative Agents, section 4.1.
-Left out: relevance and importance, which are equal among items about one object here.
+Left out: relevance and importance, which are equal here for all items about one object.
 Proven: no function to run: the equations are from a paper.
 
 >>> from malsim.laws import play

@@ -4,7 +4,7 @@
     score = n, the votes for the value;  belief = n / all votes about o
 
 Source: the plurality vote, the baseline of truth discovery.
-Left out: records of writers, and stated confidence.
+Left out: writer records and stated confidence.
 
 >>> from malsim.laws import play
 >>> play("majority", "0 A by u", "1 A by v", "2 B by w", "3 B by v")

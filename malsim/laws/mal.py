@@ -7,7 +7,7 @@
 
 The memory is a graph of claims with edges, currency and versions; its parameters are the `[rules]` of a scenario.
 Source: the published design.
-Left out: nothing; the bench is built on this memory.
+Left out: nothing; malsim's own memory follows this law.
 """
 
 from malsim.laws.engine.graph_plant import Graph

@@ -5,7 +5,7 @@
     score = s
 
 The exponents add up over the sweeps, so more frequent sweeps mean faster forgetting.
-Source: BennettSchwartz/membrane 8408c8c: the decay sweep.
+Source: BennettSchwartz/membrane 8408c8c, the decay sweep.
 Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): decay.Exponential; the sweep that calls it, pruning and penalties
 are rewritten in the test.

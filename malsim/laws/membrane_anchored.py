@@ -4,7 +4,7 @@
     tick:   s ← 2^(−(now − clock) / half_life) where s > 0;  s < least dies
     score = s
 
-Source: BennettSchwartz/membrane, its pull request 25: the repair of the decay sweep.
+Source: BennettSchwartz/membrane, pull request 25, which repairs the decay sweep.
 Left out: reinforcement and penalties by callers, sensitivity, and retrieval.
 Proven: no function to run: the repair is not part of the pinned commit.
 

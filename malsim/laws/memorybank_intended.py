@@ -8,7 +8,7 @@
 
 Source: zhongwanjun/MemoryBank-SiliconFriend cf61c41, forget_memory.py.
 Left out: the draw itself (p is its expectation), summaries, and search.
-Proven: no function to run: the code has another exponent; this is the one that its text describes.
+Proven: no function to run: the code has another exponent; this exponent is the one that the paper describes.
 
 >>> from malsim.laws import play
 >>> play("memorybank_intended", "0 A", "2 tick"), play("memorybank_intended", "0 A", "1 tick", "2 tick")

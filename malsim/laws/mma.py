@@ -9,7 +9,7 @@
 
 Similarity counts as support, even for a contradiction. The law reads the whole memory, so its cost is quadratic.
 Source: AIGeeksGroup/MMA ad6a6e5.
-Left out: images, embeddings (the three similarities stand for them), and the model that abstains.
+Left out: images, embeddings (replaced by three similarities), and the model that abstains.
 Proven: equal on 50 of 50 drawn streams (to 1e-9): ConfidenceModule.compute_v2 and compute_consensus; similarities are
 set by the bench.
 

@@ -17,18 +17,19 @@
     worth   = (1 − EPS) sigmoid(logit P / (D0 + R_OUT (n_o − 1))) + EPS / K
     score = belief = worth / max(1, Σ worth over the object's values)
 
-Where objects have values of their own (`values`: auto, shared or own) a writer has one record, and
-T_i = e_i (log(a_w (K_o − 1)/(1 − a_w)) + S c(i)) / (1 + R_IN (n_o − 1)) for its own value.
+If objects have their own values (`values`: auto, shared or own), a writer has only a record a_w, and
+T_i = e_i (log(a_w (K_o − 1)/(1 − a_w)) + S c(i)) / (1 + R_IN (n_o − 1)) for the claimed value.
 A claim about an object that no other writer mentions teaches nothing about its writer; otherwise a liar could earn a record
-with facts of its own. Claims of reviewers and externally verified claims are pinned: P is 1 there, and a claim about a
-pinned object weighs PIN in learning. Sweeps start from the pinned facts and from the votes; the result from the votes is
-taken where claims, facts and records are jointly 100 times likelier. With ten or more pinned facts, `values` auto chooses
-the form that makes them ten times likelier, each fact judged by records learnt without it: shared, own, or a vote (own
-values with the pool's record for all). KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5.
-Between ticks a reader sees the result of a tick. τ is fitted to the agreement of older claims with the newest
-(`malsim/laws/truth/fading.py`) and used where the chi-square against "never" exceeds 6.63. Off by default: `tau`, `lineage`.
-Source: fitted on 38 sets of claims of people and models, with its constants fixed; a relative of Dawid and Skene 1979.
-Left out: copying between writers, liars who share facts of their own.
+with invented facts. Claims of reviewers and externally verified claims are pinned: P = 1 for their values, and claims about
+a pinned object have weight PIN in learning. Sweeps start both from the pinned facts and from the votes; the result from the
+votes is used if it makes claims, facts and records jointly 100 times likelier. With ten or more pinned facts, `values` auto
+chooses the form (shared, own, or a vote: own values with the pool's record for all writers) that makes the facts ten times
+likelier, each fact judged by records learnt without that fact. τ is fitted to the agreement of older claims with the newest
+(`malsim/laws/truth/fading.py`) and used if the chi-square against "never" exceeds 6.63. Off by default: `tau`, `lineage`.
+Between ticks, a reader sees the result that a tick would have.
+KW 4, KC 8, KP 50, KB 60, S .6, R_IN .01, D0 3, R_OUT .2, EPS .05, H 3, PIN 5.
+Source: constants fitted to 38 data sets of claims by people and models, then fixed; related to Dawid and Skene 1979.
+Left out: copying between writers, and liars who share invented facts.
 
 >>> from malsim.laws import play
 >>> [(value, round(worth, 3)) for value, worth in play("records", "0 A by u", "0 A by v", "0 B by w", "1 tick")]
@@ -46,10 +47,10 @@ from malsim.laws.truth.log_odds import reasons_of
 pools = True
 p = ItemField("stated", "1", "effective confidence of the item's value at the last tick")
 record = ItemField(np.nan, "1", "record a_w of the item's writer at the last tick; NaN before it and for reviewers")
-tau = Param(0.0, "d", "time constant of claims' weight; 0 for none", 0.0, 1_000_000.0)
-tau_from = Param("claims", "1", "claims: without a tau, one is fitted where the claims show that facts change; or given")
-values = Param("auto", "1", "auto, shared or own")
-lineage = Param("apart", "1", "one: writers of a lineage are one writer, whose latest claim counts; or apart")
+tau = Param(0.0, "d", "time constant of a claim's weight; 0 for none", 0.0, 1_000_000.0)
+tau_from = Param("claims", "1", "claims: if tau is 0, fit tau where claims show that facts change; given: do not fit")
+values = Param("auto", "1", "values of objects: auto, shared or own")
+lineage = Param("apart", "1", "one: the writers of a lineage count as one writer, with one latest claim; apart: separately")
 
 write = last_word
 

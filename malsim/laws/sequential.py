@@ -7,7 +7,7 @@
     score = 0 proposed, 1 accepted, 2 locked
 
 Claims are judged in order of arrival, so the order matters.
-Source: the decision lifecycle of the published design: proposed, accepted, locked.
+Source: the published design's decision lifecycle: proposed, accepted, locked.
 Left out: votes on a proposal, and expiry.
 
 >>> from malsim.laws import play
@@ -24,7 +24,7 @@ ordered = True
 PROPOSED, ACCEPTED, LOCKED = 0.0, 1.0, 2.0
 stage = ItemField(ACCEPTED, "1", "0 proposed, 1 accepted, 2 locked")
 seconds = ItemField(0.0, "1", "number of repetitions by other writers")
-quorum = Param(2.0, "1", "number of repetitions that locks an accepted claim", 1.0, 1_000_000.0)
+quorum = Param(2.0, "1", "number of repetitions that lock an accepted claim", 1.0, 1_000_000.0)
 
 
 def write(items: Items, claim: Claim, *, quorum: float) -> Change:

@@ -7,8 +7,8 @@
 
 Source: varun29ankuS/shodh-memory 98c6e486.
 Left out: spreading activation, tiers, and search.
-Proven: equal on 50 of 50 drawn streams: hybrid_decay_factor (to 1e-6: it uses single precision); clock and floor of
-decay_at are rewritten in the test.
+Proven: equal on 50 of 50 drawn streams: hybrid_decay_factor (to 1e-6, because it uses single precision); the clock and
+floor of decay_at are rewritten in the test.
 
 >>> from malsim.laws import play
 >>> play("shodh", "0 A", "30 tick"), play("shodh", "0 A", "10 tick", "20 tick", "30 tick")

@@ -4,7 +4,7 @@
     score = belief = c
 
 The published design argues against this law: later claims never change a stored score.
-Source: the stored score of the reference memory, without its edges.
+Source: the reference memory's stored score, without edges.
 Left out: edges and corrections at admission.
 
 >>> from malsim.laws import play

@@ -5,9 +5,9 @@
     s(f) = 1 / (1 + exp(−damping σ*(f)));  t_w = mean of s over its claims
     score = belief = s of its value at the last tick
 
-Between ticks a reader sees the result of a tick. The scores of one object need not sum to 1.
-Source: Yin, Han and Yu 2008 (TruthFinder), with the paper's start .9, damping .3, ρ .5 and a base similarity of .5.
-Left out: similarity of values, and the stop at a small change of trust.
+Between ticks, a reader sees the result that a tick would have. Scores of an object's values need not sum to 1.
+Source: Yin, Han and Yu 2008 (TruthFinder), with the paper's start .9, damping .3, ρ .5 and base similarity .5.
+Left out: similarity of values, and stopping when trust hardly changes.
 
 >>> from malsim.laws import play
 >>> claims = ["0 A by u", "0 A by v", "0 B by w", "1 tick"]
@@ -27,8 +27,8 @@ MOST = 1.0 - 1e-9  # maximum trust, which keeps −log(1 − t) finite
 p = ItemField("stated", "1", "confidence of the item's value at the last tick")
 sweeps = Param(20.0, "1", "number of rounds", 1.0, 1000.0)
 start = Param(0.9, "1", "initial trust in a writer", 0.01, 0.99)
-damping = Param(0.3, "1", "damping, for writers who are not independent", 0.001, 10.0)
-rivals = Param(0.25, "1", "weight of rivals' scores: ρ (.5) times the base similarity (.5)", 0.0, 10.0)
+damping = Param(0.3, "1", "damping, which allows for dependent writers", 0.001, 10.0)
+rivals = Param(0.25, "1", "weight of the scores of other values: ρ (.5) times the base similarity (.5)", 0.0, 10.0)
 
 write = last_word
 

@@ -6,11 +6,11 @@
     A = number of days since clock, both ends included, on which the memory was written to or read
     score = 1
 
-Source: sachitrafa/YourMemory 5a08d41, src/services/decay.py and src/jobs/decay_job.py;
-src/services/retrieve.py ranks without it.
+Source: sachitrafa/YourMemory 5a08d41, src/services/decay.py and src/jobs/decay_job.py; src/services/retrieve.py ranks
+without strength.
 Left out: importance (½ here), embeddings and search, and the merging of near copies.
-Proven: equal on 50 of 50 drawn streams (to 1e-9): run of src/jobs/decay_job.py, compute_strength, get_active_days_since and
-record_activity, on SQLite, swept daily.
+Proven: equal on 50 of 50 drawn streams (to 1e-9): `run` in src/jobs/decay_job.py, compute_strength,
+get_active_days_since and record_activity, on SQLite with daily sweeps.
 
 >>> from malsim.laws import play
 >>> quiet, busy = ["400 tick"], [f"{day} B" for day in range(1, 30)] + ["30 tick"]

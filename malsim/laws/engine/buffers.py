@@ -49,7 +49,7 @@ class Buffer:
 class Draft:
     """Editable copy of columns. The original columns keep their values.
 
-    `arrays` holds each column with its new rows; `put` is the only way to change a row.
+    `arrays` holds the columns with the new rows; rows can be changed only with `put`.
     """
 
     def __init__(self, columns: Mapping[str, Buffer], more: int = 0) -> None:

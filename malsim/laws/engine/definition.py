@@ -29,9 +29,9 @@ OPTIONS = ("scope", "uses", "ordered", "aliases", "believes", "pools")
 class Law:
     """Registered law: its name, its module, and the options that the module sets.
 
-    A claim or a use reads the items of its `scope`, its object or the whole replication, and a read uses the best `uses`
-    items. In an `ordered` law the order of claims within one instant matters. In one that `pools`, evidence about one object
-    affects another, because the law keeps records of writers. `calls` makes the calls of a law from another package.
+    A claim or a use reads the items in its `scope`: the object or the whole replication. A read uses the best `uses`
+    items. In an `ordered` law, the order of claims within one instant matters. In a law that `pools`, evidence about
+    one object affects other objects through writer records. `calls` makes the calls to a law from another package.
     """
 
     name: str

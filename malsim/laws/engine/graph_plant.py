@@ -84,7 +84,7 @@ class GraphState:
 class Graph:
     """Claim graph run under a set of rules.
 
-    `begin` creates the initial memory for all replications; by default it is empty.
+    `begin` creates the initial memory for all replications; by default the memory is empty.
     """
 
     rules: Rules
@@ -136,7 +136,7 @@ class Graph:
     def tick(self, state: GraphState, now: float) -> GraphState:
         """Compute one step of the law.
 
-        Time constants are multiplied by the derived values that the rule `tau_scale` names.
+        Time constants are multiplied by the derived values named in the rule `tau_scale`.
         """
         rules = self._rules(state)
         stretch = state.derived_column(rules.tau_scale) if rules.tau_scale else None

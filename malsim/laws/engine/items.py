@@ -27,8 +27,8 @@ COMMON = ("rep", "object", "value", "writer", "time", "stated", "verified")
 class ItemField:
     """State column of items: its initial value, its unit ("1" for a pure number, "d" for days) and its meaning.
 
-    The initial value is a number or a column of the claim that makes the item (`time` or `stated`). With `many` an item
-    holds any number of values, padded with NaN along a last axis.
+    The initial value is a number or a column of the claim that makes the item (`time` or `stated`). If `many` is true,
+    an item holds any number of values, padded with NaN along an additional last axis.
     """
 
     start: float | str
@@ -40,9 +40,9 @@ class ItemField:
 class Items:
     """Items in order of creation: all living items (1-D), or the items that each claim reads (2-D, one row per claim).
 
-    `rep`, `object`, `value` and `writer` are indexes, `time` is the stated time in days, `stated` the confidence. A law
-    reads its own state by name, `items["p"]`; `vocabulary` has the names. `alive` is False where rows are padded. All
-    arrays are read-only.
+    `rep`, `object`, `value` and `writer` are indexes, `time` is the stated time in days, `stated` the stated
+    confidence. A law reads its own state columns by name, as in `items["p"]`; `vocabulary` has the names of indexes.
+    `alive` is False for padding. All arrays are read-only.
     """
 
     def __init__(self, columns: Mapping[str, NDArray[Any]], rows: Ints, alive: Bools, *, vocabulary: Vocabulary) -> None:
@@ -128,8 +128,8 @@ class ItemState:
 class Claim:
     """Claims of one round. Columns have the shape [claims, 1], so they broadcast with `Items` of shape [claims, items].
 
-    `same` and `rival` mark the items about the claim's object with its value and with another value; `reviewed` marks the
-    claims of reviewers.
+    `same` and `rival` mark the items about the claim's object whose value is equal to or different from the claim's
+    value; `reviewed` marks claims by reviewers.
     """
 
     object: Ints
@@ -146,7 +146,7 @@ class Claim:
 class Query:
     """Queries of one round: the queried objects [queries, 1], the time, and a mask of the items that each query uses.
 
-    `used` marks the best items by rank, as many as the law's `uses` (default 5), ties by order of creation. A law whose
+    `used` marks the best items by rank, at most the law's `uses` (default 5), ties in order of creation. A law whose
     scope is the replication selects the items itself.
     """
 
@@ -162,11 +162,11 @@ class Change:
     Parameters
     ----------
     makes
-        [claims, 1]; every claim makes an item if None.
+        [claims, 1]: mask of claims that make an item; all claims if None.
     new
-        Columns [claims, 1] of the new items, in place of the declared initial values.
+        Columns [claims, 1] of the new items, instead of the declared initial values.
     taken
-        [claims, items]: marks the item that absorbs a claim which makes none.
+        [claims, items]: mask of the item that absorbs each claim that makes no item.
     items
         Changed columns [claims, items]: declared state, or `alive`, `value`, `time`.
     """

@@ -52,7 +52,7 @@ class ItemPlant:
     def admit(self, state: ItemState, claims: Claims) -> tuple[ItemState, Verdicts]:
         """Admit a batch of claims.
 
-        Claims of one group (object or replication) are processed in order, all groups at once.
+        Claims in one group (object or replication) are processed in order; all groups are processed at once.
         """
         draft = Draft(state.columns, len(claims))
         self._prefill(draft, claims)
@@ -190,8 +190,8 @@ class ItemPlant:
     def present(self, state: ItemState, now: float) -> ItemView:
         """Return the view that a reader sees at `now`.
 
-        A law that learns writer records also applies claims since the last tick. Replications without a claim since the
-        last tick show that tick's result.
+        If the law learns writer records, the view includes the effect of claims since the last tick. Replications
+        without such claims show the last tick's result.
         """
         if not (self.law.pools and state.news.any()):
             return self.view(state, now)

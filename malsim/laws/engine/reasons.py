@@ -37,7 +37,7 @@ class WriterRecord(NamedTuple):
 class Reasons(NamedTuple):
     """Terms of a belief. `nothing` is the belief without any terms; `chain` describes how the sum becomes the belief.
 
-    `records` holds the records of the writers of the claims, if the law keeps records.
+    `records` holds the records of the claims' writers, if the law keeps records.
     """
 
     parts: Sequence[Summand]

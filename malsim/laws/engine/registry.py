@@ -1,6 +1,6 @@
 """Registry of laws: the modules in the package `malsim.laws`, and the `malsim.laws` entry points of other packages.
 
-A law of another package is loaded on first use and cannot take a shipped name; if it fails, the other laws still work.
+A law from another package is loaded on first use and cannot have a shipped law's name; if it fails, other laws still work.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def faulty_laws() -> dict[str, LawError]:
 def find_law(name: str, *, where: str = "law") -> Law:
     """Return the law with this name or alias, searching malsim's own laws first.
 
-    Raise `LawError` with similar names if none exists.
+    Raise `LawError` with similar names if there is no such law.
     """
     if shipped := _by_name(name, _in_folder()):
         return shipped

@@ -19,7 +19,7 @@ MOST_CELLS = 1 << 21  # maximum number of matrix cells per round; larger rounds 
 class Lists:
     """Rows of each group's living items, in order of creation, with room for `more` additional rows per group.
 
-    `group` is the group of each of the `rows`.
+    `group` holds the group of each row in `rows`.
     """
 
     def __init__(self, group: Ints, rows: Ints, more: Ints) -> None:

@@ -35,9 +35,9 @@ DERIVED = RELATIONS.index("derived_from")
 class BelievedGraph(Graph):
     """Claim graph that ticks as published, then sets each active cell's effective confidence to its belief under `records`.
 
-    The claims are all cells with an object and a value, superseded ones included: a contradiction does not withdraw a claim.
-    Each writer's latest claim about an object counts; a cell whose value no writer claims any more has belief 0. Externally
-    verified cells pin their value. Cells without an object keep the confidence of the published law.
+    All cells with an object and a value are claims, including superseded cells, because a contradiction does not withdraw a
+    claim. Each writer's latest claim about an object counts; a cell has belief 0 if no writer still claims its value.
+    Externally verified cells pin their value. Cells without an object keep the confidence of the published law.
     """
 
     def tick(self, state: GraphState, now: float) -> GraphState:

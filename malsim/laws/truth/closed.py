@@ -20,7 +20,7 @@ LEAST = 0.001  # lower bound on the likelihood of a claim
 class _Records(NamedTuple):
     """Result of a learning pass: the pool's rate A (raw and clipped), and each writer's a_w, M_w, θ_w and counts behind θ_w.
 
-    The last three have the shape (writers, truths, values).
+    The last three arrays have the shape (writers, truths, values).
     """
 
     rate: Array
@@ -43,7 +43,7 @@ class _Believed(NamedTuple):
 def closed(evidence: Evidence, constants: Constants = Constants()) -> TruthEstimate:  # noqa: B008
     """Compute the posterior and effective confidence of every value of every object.
 
-    The law `records` states the equations.
+    The equations are in the docstring of `malsim.laws.records`.
     """
     size, cell = len(evidence.object_rep), evidence.object * evidence.values + evidence.value
     count = np.bincount(cell, minlength=size * evidence.values).reshape(size, -1).astype(np.float64)

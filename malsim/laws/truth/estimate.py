@@ -61,11 +61,11 @@ def estimate_truth(
 ) -> ItemBeliefs:  # fmt: skip
     """Gather the evidence at `now` (days) and estimate beliefs from it in twenty sweeps.
 
-    A claim weighs `weight` · exp(−age / tau), or `weight` where `tau` (days) is 0. With `tau_from` "claims" and no tau,
-    `fading` estimates a time constant for each replication and `kind` of fact. With `lineage` "one" all writers of a lineage
-    count as one. With `values` "auto", ten or more verified facts of a replication choose its form (shared values, own
-    values, or a vote) by the likelihood of those facts when they are left out. Raises `LawError` for an unknown form of
-    `values`, `lineage` or `tau_from`.
+    A claim has the weight `weight` · exp(−age / tau), or `weight` if `tau` (days) is 0. If `tau_from` is "claims" and
+    there is no tau, `fading` estimates a time constant for each replication and `kind` of fact. If `lineage` is "one",
+    all writers of a lineage count as one writer. If `values` is "auto", a replication with at least ten verified facts
+    uses the form (shared values, own values, or a vote) that makes these facts likeliest when they are left out. Raises
+    `LawError` for an unknown form of `values`, `lineage` or `tau_from`.
     """
     for name, given in (("values", values), ("lineage", lineage), ("tau_from", tau_from)):
         if given not in CHOICES[name]:

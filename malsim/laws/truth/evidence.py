@@ -38,8 +38,8 @@ class Evidence:
     """Claims as columns: writer index, object index, value, weight e, and the bin of the stated confidence (-1 if none).
 
     Each writer and object belongs to one of `reps` replications: `writer_rep`, `object_rep`. `pinned` holds an object's
-    verified value, -1 for none. In the closed form a value is an index below `values`; in the open form it is an item, whose
-    object is in `item_object`.
+    verified value, or -1. In the closed form a value is an index below `values`; in the open form a value is an item,
+    whose object is in `item_object`.
     """
 
     writer: Ints
@@ -88,11 +88,11 @@ class Evidence:
 class TruthEstimate:
     """Beliefs, writer records and per-claim terms after the last sweep.
 
-    `posterior` (P) and `effective` have the shape [objects, values], or [items] in the open form. `record` is a_w of the
-    last sweep. `terms` are T, [claims, values], or [claims] in the open form; `prior` is the log prior added to them.
-    `depth` is λ of each replication, None in the open form. With verified facts, `log_posterior` is the joint log likelihood
-    of claims, facts and records of each replication, and `left_out` that of the facts, each judged by records learnt
-    without it.
+    `posterior` (P) and `effective` have the shape [objects, values], or [items] in the open form. `record` is a_w of
+    the last sweep. `terms` is T [claims, values], or [claims] in the open form; `prior` is the log prior added to the
+    terms. `depth` is λ per replication, None in the open form. With verified facts, `log_posterior` is the joint log
+    likelihood of claims, facts and records per replication, and `left_out` the log likelihood of the facts, each judged
+    by records learnt without that fact.
     """
 
     posterior: Array
@@ -135,7 +135,7 @@ def sums(weights: Array, group: Ints, groups: int) -> Array:
 def learning_weights(evidence: Evidence, constants: Constants) -> Array:
     """Compute each claim's weight in learning its writer's record; 0 if no other writer makes a claim about the object.
 
-    u_i = e_i [n_o ≥ 2], times PIN where o is pinned; a single writer would always agree with itself
+    u_i = e_i [n_o ≥ 2], times PIN where o is pinned. The weight is 0 if n_o = 1, because a single claim agrees with itself.
     """
     shared = evidence.voices > 1.0
     factor = shared * np.where(evidence.pinned >= 0, constants.verified, 1.0)
@@ -146,7 +146,7 @@ def learning_weights(evidence: Evidence, constants: Constants) -> Array:
 def stated_terms(evidence: Evidence, agreed: Array, constants: Constants) -> Array:
     """Compute c(i), the log ratio of how often claim i's confidence bin occurs among agreeing and among differing claims.
 
-    The ratio is 0 for a bin in which no claim has a weight.
+    The ratio is 0 for a bin in which no claim has any weight.
     """
     width, rows, bins = len(BINS) + 1, evidence.stating, evidence.bins
     weight = evidence.weight[rows]

@@ -33,10 +33,10 @@ def fading(kind: Ints, writer: Ints, object_: Ints, value: Ints, time: Array) ->
     y_i = b_w + a exp(−g_i / τ),  g_i = t_newest(o) − t_i,  y_i = 1 if claim i and the newest agree, else 0,  a ≥ 0;
     e_i = exp(−g_i / τ) where m log(SSE(never) / SSE(τ)) > 6.63, else 1
 
-    τ is the best by least squares of 49 values from a day to ten years; m is the number of objects used. An object is used
-    if its newest value has two writers, so that one liar who denies old facts has no effect, and if an older claim denies
-    it. Each writer has a level b_w (their mean is at least 0), so that a writer who is always equally often wrong has no
-    effect. The kind of an object is that of its newest claim. Expects one claim per writer and object.
+    τ is the best of 49 values from a day to ten years by least squares; m is the number of objects used. An object is
+    used if its newest value has two writers, so that one liar who denies old facts has no effect, and if an older claim
+    denies that value. Each writer has a level b_w (the mean level is at least 0), so that a writer with a constant
+    error rate has no effect. An object has the kind of its newest claim. Expects one claim per writer and object.
 
     >>> about, writer = np.tile(np.arange(20), 3), np.repeat([0, 1, 2], 20)
     >>> value = np.concatenate([about[:20] % 2, 1 - about[:20] % 2, np.ones(20, dtype=int)])  # two see every other change

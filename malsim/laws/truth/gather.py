@@ -24,7 +24,7 @@ ABOUT = 2  # a value that occurs for at least this many objects counts as a clas
 class ItemEvidence(NamedTuple):
     """Living items as evidence: each item's object, its value or item index, and whether it is a claim or a verified fact.
 
-    `fading` is the time constant estimated from the claims, if any; `form` names the form that verified facts chose.
+    `fading` is the time constant estimated from the claims, if any; `form` names the form chosen by verified facts.
     """
 
     evidence: Evidence
@@ -67,8 +67,8 @@ def is_shared(vocabulary: Vocabulary) -> bool:
 def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> ItemEvidence:
     """Return the claims among living items as evidence, one row per claim.
 
-    With `pins`, verified items are not claims: the latest one about an object pins its value. With `as_one`, the writers of
-    a lineage are one writer, whose latest item about an object is the claim.
+    If `pins` is true, verified items are not claims: the latest verified item about an object pins its value. If
+    `as_one` is true, the writers of a lineage are one writer, whose latest item about an object is the claim.
     """
     rep, vocabulary = items.rep.astype(np.int64), items.vocabulary
     pairs, about = np.unique(rep * len(vocabulary.objects) + items.object, return_inverse=True)

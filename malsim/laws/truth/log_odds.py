@@ -26,8 +26,8 @@ def log_ratio(
 ) -> tuple[float, Array, Ints]:
     """Return the parts of log P(value) / P(rival): the prior, each claim's term, and the claims' rows.
 
-    Unless pinned, prior and terms sum to the log ratio. In the closed form, values are classes; in the open form, they are
-    items of the object, and a rival of -1 is an unclaimed value.
+    Unless pinned, prior and terms sum to the log ratio. In the closed form, values are classes; in the open form,
+    values are the object's items, and a rival of -1 is an unclaimed value.
     """
     claims = np.flatnonzero(evidence.object == object_)
     if evidence.item_object is None:
@@ -56,8 +56,8 @@ def reasons_of(items: Items, data: ItemEvidence, estimate: TruthEstimate, row: i
     log P / (1 − P) = prior + Σ terms + other values + limit
     effective       = ((1 − EPS) sigmoid(log P / (1 − P) / divisor) + EPS / K) / shared
 
-    Terms are of log P(value) / P(rival), the likeliest other value; the limit keeps P at least 1e-12 from 0 and 1. A pinned
-    value has a limit only. `shared` is the sum that the values of the object would have, 1 at least.
+    Terms are terms of log P(value) / P(rival); the rival is the likeliest other value. The limit keeps P at least 1e-12
+    from 0 and 1. A pinned value has only a limit. `shared` is the sum over the object's values before scaling, at least 1.
     """
     evidence, about, value, constants = data.evidence, int(data.about[row]), int(data.value[row]), Constants()
     indices, heights = _heights(evidence, estimate, about)
@@ -115,8 +115,8 @@ def record_ends(evidence: Evidence, estimate: TruthEstimate) -> tuple[Array, Arr
     V = a_w (1 − a_w) / (n + 1) + ((1 − ρ) Σ_w e² q (1 − q) + ρ (Σ_w e √(q (1 − q)))²) / n²
     n = KW + Σ_w e,  q the belief in the claim's value,  ρ = .01
 
-    The second term is the uncertainty of the truths by which the writer is measured; ρ is the correlation of their errors,
-    which come from the same records. Sums are over objects with two claims or more.
+    The second term is the uncertainty of the truths that measure the writer; ρ is the correlation of the errors in
+    these truths, which come from the same records. Sums are over objects with at least two claims.
     """
     from scipy.special import betaincinv
 

@@ -30,9 +30,9 @@ def starting_weights(evidence: Evidence) -> Array:
 def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
     """Choose a fixed point for each replication.
 
-    Sweeps that start from verified facts win unless those that start from votes end in a state 100 times likelier. Where
-    only the closest disputes are verified, writers look worse than chance on them, and sweeps from those facts can end with
-    every value inverted; where most writers lie, sweeps from the votes can.
+    Sweeps from verified facts win unless sweeps from votes end in a state 100 times likelier. If only the closest
+    disputes are verified, writers look worse than chance on them, and sweeps from facts can end with every value
+    inverted. If most writers lie, sweeps from votes can end that way.
     """
     if votes.log_posterior is None or verified.log_posterior is None:
         return verified

@@ -20,7 +20,7 @@ WITNESSES = 2  # minimum number of witnesses, because a single witness may err
 def copies(writer: Ints, object_: Ints, value: Ints, time: Array, origins: Sequence[Ints]) -> Bools:
     """Mark claims that repeat another writer's earlier claim with the same value, object and origin.
 
-    Each of `origins` has the index of an origin per claim, -1 for none; the earliest claim of an origin is the original. A
+    Each array in `origins` holds the index of an origin per claim, or -1; an origin's earliest claim is the original. A
     writer's repetition of its own claim is not a copy.
 
     >>> same = np.zeros(3, dtype=int)
@@ -89,8 +89,8 @@ def repeats(marks: Bools, object_: Ints, value: Ints) -> Bools:
 def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
     """Mark each writer's latest claim if at least two witnesses of its value have since switched to one other value.
 
-    Witnesses of a claim are other writers who first claimed the value at most `within` days before or after its writer. A
-    claim made after they changed their value is not marked.
+    A claim's witnesses are other writers who first claimed the value at most `within` days before or after the claim's
+    writer. A claim made after its witnesses changed their value is not marked.
 
     >>> claims = np.array([0, 1, 2, 0, 1]), np.zeros(5, dtype=int), np.array([7, 7, 7, 8, 8])
     >>> abandoned(*claims, np.array([0.0, 0.1, 0.2, 9.0, 9.1]), 1.0).tolist()
