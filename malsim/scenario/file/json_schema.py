@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from malsim.base.parameters import Param
 
 DERIVED = {  # descriptions of the rules that can name a derived value
-    "effective": "belief: that of records, or that of the published law times a derived value; default the published law",
+    "effective": "belief: that of records, or the published law times a derived value; default the published law",
     "tau_scale": "derived value by which the time constant of a cell's class is multiplied; default 1",
 }
 
@@ -55,7 +55,7 @@ def _rule(rule: dataclasses.Field[Any], duration: str) -> dict[str, Any]:
         description = f"{meta['why']} ({meta['source']})"
         return {"enum": list(meta["choices"]), "description": description, "default": rule.default}
     if isinstance(rule.default, str):
-        return {"type": "string", "description": f"{meta['why']}, separated by blanks", "default": rule.default}
+        return {"type": "string", "description": f"{meta['why']}, separated by spaces", "default": rule.default}
     kind = "integer" if isinstance(rule.default, int) else "number"
     low = {"exclusiveMinimum" if meta["above"] else "minimum": meta["low"]}
     high = {} if math.isinf(meta["high"]) else {"maximum": meta["high"]}

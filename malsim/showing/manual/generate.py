@@ -36,7 +36,7 @@ def _bounds(meta: Mapping[str, Any]) -> str:
     if "choices" in meta:
         return ", ".join(meta["choices"])
     if "unit" not in meta:
-        return "separated by blanks"
+        return "separated by spaces"
     above = "above " if meta["above"] else ""
     return f"{above}{meta['low']:g} or more" if math.isinf(meta["high"]) else f"{above}{meta['low']:g} to {meta['high']:g}"
 
