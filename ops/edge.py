@@ -2,8 +2,8 @@
 
     an edge sets time-left to width and out to true;  else time-left falls by T to 0 and out = time-left > 0
 
-The first call emits no pulse. A pulse lasts ⌈width / T⌉ calls, but at least one; an edge during a pulse restarts the
-pulse. For a reset, or a pulse at the first call, use `oneshot`. Source: LinuxCNC edge.
+The first call emits no pulse. A pulse lasts ⌈width / T⌉ calls, at least one; an edge during a pulse restarts the pulse.
+For a reset, or a pulse at the first call, use `oneshot`. Source: LinuxCNC edge.
 
 >>> on, off, zero = np.array([True]), np.array([False]), np.array([0.0])
 >>> function(on, zero, off, on, rising=on, falling=off, width=zero, tick=1.0)["out"].tolist()

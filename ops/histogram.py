@@ -3,7 +3,7 @@
     bin-⌊(in − minvalue) / binsize⌋ += 1;  outside: nextra below, pextra above;  binvalue = bin-index, or −1
 
 A reset, the first call, and a change of nbins, binsize or minvalue clear everything. The value in that call counts only in
-nsamples, input-min and input-max; mean and variance start with the next value. With method false, Welford's recurrence is
+nsamples, input-min and input-max; mean and variance start with the next value. If method is false, Welford's recurrence is
 used, else sums of squares. If nbins is not between 1 and the loaded number of bins, input-error is true and nothing else
 changes. A value equal to the upper end is in no bin. Source: B. P. Welford, Technometrics 4 (1962); LinuxCNC histobins.
 

@@ -128,7 +128,7 @@ def _beyond(error: Array, deadband: Array) -> Array:
 def _side(u: Array, limit: Array, before: Array) -> Array:
     """Return 1 where u is above the limit, −1 where it is below the negative limit, and 0 in between.
 
-    Return `before` where there is no limit.
+    Return `before` if there is no limit.
     """
     if not np.count_nonzero(limit):
         return before

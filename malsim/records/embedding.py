@@ -2,7 +2,7 @@
 
     v_j = Σ over grams g of s(g) [h(g) mod dim = j],   then v / ‖v‖
 
-h is the CRC-32 of a gram, s the sign given by the top bit of h. The embedding compares spelling, not meaning.
+h is a gram's CRC-32, and s the sign given by the top bit of h. The embedding compares spelling, not meaning.
 """
 
 from __future__ import annotations

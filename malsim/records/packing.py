@@ -1,7 +1,7 @@
 """Packing of a prompt within a token budget: hard slots first, then ranked items up to their caps, with a reason for each.
 
-If a pack is thin, the search is repeated with wider limits. If its items are similar, λ is moved towards diversity.
-ARW's code moves λ the other way (`Coverage(shipped=True)`), which reduces diversity further.
+If a pack is thin, the search is repeated with wider limits. If the pack's items are similar, λ is moved towards
+diversity. ARW's code moves λ the other way (`Coverage(shipped=True)`), which reduces diversity further.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class FileConnection(sqlite3.Connection):
 
 _HELD: dict[tuple[int, int], tuple[int, WeakSet[FileConnection]]] = {}
 OPENING = RLock()
-"""Lock held from the check of a header until the file is open, so that no other thread opens it in between."""
+"""Lock held from the header check until the file is open, so that no other thread opens the file in between."""
 
 
 def _inode(path: Path) -> tuple[int, int]:

@@ -161,8 +161,8 @@ def _as_list(values: Array) -> list[Any]:
 def members(program: Program, memory: Memory, replications: int, *, first: int = 0) -> Members:
     """Select the member cells of a program: by key, by query words, along its edges, and by topics, entities and kinds.
 
-    Each active cell is selected at most once, the program itself never. A program without criteria selects all active
-    cells that are not programs in replications where it has no edges.
+    Each active cell is selected at most once, the program itself never. In replications where the program has no edges,
+    a program without criteria selects all active cells that are not programs.
     """
     cells = memory.cells.select(
         pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.col("rep").cast(pl.Int64) - first, "key", "kind", "status",

@@ -28,8 +28,8 @@ TOLERANCE = 1e-9  # tolerance for comparing scores if repeated peeks agree
 Fresh: TypeAlias = "Callable[..., Playable]"
 """Factory of empty memories: `fresh(vocabulary=None, verified=True)`.
 
-The vocabulary has the names that will be used (None: those of the axioms). With `verified`, claims of a graph are externally
-verified and contradictions are mutual.
+The vocabulary has the names that will be used (None: the names in the axioms). If `verified` is true, claims in a graph
+are externally verified and contradictions are mutual.
 """
 
 
