@@ -88,8 +88,8 @@ def judge(
 ) -> Judgement:
     """Judge every memory (from `subject_of` or `memory_of`) on every question. `watch(subjects, section)` shows progress.
 
-    A memory that never answers the truth has no price: the reason is then in `refused`, or in a `UsageError` if
-    only prices were requested.
+    A memory that never answers the truth has no price: the reason is in `refused`, or in a `UsageError` if only
+    the price of a single memory was requested.
     """
     cases = questions.by_section
     sources = on_claims(subjects, questions.on) if questions.on is not None else list(subjects)
