@@ -75,7 +75,9 @@ def test_commands_in_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    for command in sorted(TYPED, key=lambda command: "import" not in command):  # first the imports that create the stores
+    for command in sorted(
+        TYPED, key=lambda command: "import" not in command
+    ):  # run the imports first, because they create the stores
         if words := typed(command):
             assert main(words) in (0, 1), command
 

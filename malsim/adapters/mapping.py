@@ -61,10 +61,10 @@ def read_mapping(path: Path) -> ToolMapping:
     """Read a mapping from a TOML file. Raises `AdapterError` if the file cannot be read or is not a valid mapping."""
     try:
         table = toml_table(read_text(path))
-    except (OSError, ValueError, RecursionError) as problem:
+    except (OSError, ValueError, RecursionError) as error:
         raise AdapterError(
-            f"not a valid mapping: {problem}", where=str(path), hint="see malsim docs your-own-memory"
-        ) from problem
+            f"not a valid mapping: {error}", where=str(path), hint="see malsim docs your-own-memory"
+        ) from error
     lists = {call: steps if isinstance(steps := table.get(call), list) else [] for call in CALLS + OPTIONAL}
     steps = {call: tuple(_step(given, f"{path}: {call}") for given in items) for call, items in lists.items()}
     unknown = [key for key in table if key not in (*CALLS, *OPTIONAL, "id", "environment")]

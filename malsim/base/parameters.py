@@ -54,7 +54,7 @@ def refuse_out_of_bounds(bounds: Iterable[tuple[str, bool, object, str]], *, whe
 def _value(value: object, param: Param, where: str) -> float | str:
     if isinstance(param.default, str):
         if not isinstance(value, str):
-            raise ScenarioError("not a text", where=where, given=value, allowed=param.meaning)
+            raise ScenarioError("not a string", where=where, given=value, allowed=param.meaning)
         return value
     value = in_days(value, where=where) if param.unit == "d" else value
     if isinstance(value, bool) or not isinstance(value, (int, float)):

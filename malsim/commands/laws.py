@@ -41,7 +41,7 @@ def _print_sheet(law: Law) -> None:
     if law.notes:
         print(f"{law.notes}\n")
     for name, param in law.params.items():
-        bounds = "a text" if isinstance(param.default, str) else f"{param.unit}, {param.bounds}"
+        bounds = "a string" if isinstance(param.default, str) else f"{param.unit}, {param.bounds}"
         print(f"    {name:<16} = {param.default:<8} [{bounds}] {param.meaning}")
     for name, field in law.state.items():
         print(f"    {name:<16} starts {field.start:<8} [{field.unit}] {field.meaning}")

@@ -68,7 +68,7 @@ def read(source: Source, options: Options) -> Records:
         "confidences taken from ARW's trust": rated,
         "links with an unknown relation, imported as concerns": renamed,
         "left out: truncated last lines": source.cut,
-        "left out: records without an id or a text": unreadable + source.bad,
+        "left out: records without an id or text": unreadable + source.bad,
     }
     return cells.records("ARW's records", counts)
 

@@ -147,7 +147,7 @@ def _chains(events: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
     counts = {
         "versions known only from the row that replaced them": implied.height,
         "claims annexed because they were deleted": deletions.height,
-        "left out: events without a text or of an unknown kind": marks.height - stated.height - deletions.height,
+        "left out: events without text or of an unknown kind": marks.height - stated.height - deletions.height,
     }
     rows = rows.select("event", "version", "implied", "replaces", "after", "left", "annexed")
     return rows.with_columns(pl.col("annexed").fill_null(value=False)), counts

@@ -1,7 +1,7 @@
 """Rank by recency, relevance and importance as the published code does, which gives the oldest item the highest recency.
 
     write:  an item, clock = t
-    score, over all living items of the replication by clock ascending, i from 1:  recency = decay^i,
+    score, over all live items of the replication by clock ascending, i from 1:  recency = decay^i,
             relevance is higher about the object asked,  importance = ½,  each min–max normalised (all equal: ½)
             .5 recency + 3 relevance + 2 importance
     read:   the best touched items of the replication by that score, ties: later first: clock = now

@@ -2,9 +2,9 @@
 
     write:  an item, k = .6
     p = clamp01(.45 · source + .4 · 2^(−age / half_life) + .15 K),
-    K = Σ w² k / Σ w over the ≤ 10 other living items with the largest w, of all objects;
+    K = Σ w² k / Σ w over the ≤ 10 other live items with the largest w, of all objects;
     w: same 1, contradicts .9, unrelated .3
-    read:   all living items about o in order of creation, each with the k just written for earlier ones:  k ← p
+    read:   all live items about o in order of creation, each with the k just written for earlier ones:  k ← p
     score = belief = p, computed the same way on a copy
 
 Similarity counts as support, even for a contradiction. The law reads the whole memory, so its cost is quadratic.

@@ -75,7 +75,7 @@ RecordsJoin = Literal["apart", "one"]
 class Rules:
     """Rules of one memory. `Rules()` holds malsim's defaults, `Rules.recall_v5()` those of the reference implementation.
 
-    Times are in days, or texts with a unit (`tau_volatile="36h"`); confidences and the weights of masses are pure numbers.
+    Times are in days, or strings with a unit (`tau_volatile="36h"`); confidences and the weights of masses are pure numbers.
     A value out of bounds raises a `RulesError` that names the rule, the given value and the allowed values.
 
     >>> Rules(challenge_ceiling=1.5)
@@ -230,7 +230,7 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """Return the changed rules. Times are days or texts with a unit. Raise `RulesError` for an unknown name.
+        """Return the changed rules. Times are days or strings with a unit. Raise `RulesError` for an unknown name.
 
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5
@@ -294,7 +294,7 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
             raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
     elif rule.type == "str":
         if not isinstance(value, str):
-            raise RulesError("not a text", where=where, given=value, allowed="words separated by spaces")
+            raise RulesError("not a string", where=where, given=value, allowed="words separated by spaces")
     elif rule.name == "tau_scale" and value is not None and not _DERIVED.fullmatch(str(value)):
         raise RulesError("not the name of a value derived from cells", where=where, given=value, allowed="cell-derived-NAME")
     elif value not in (None, "records") and not callable(value) and not _DERIVED.fullmatch(str(value)):

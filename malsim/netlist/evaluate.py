@@ -210,15 +210,15 @@ def _full_handle(point: Path, frames: Frames) -> str:
     if (names == point.handle).any():
         return point.handle
     if (longer := handle_with_prefix(point.handle, names)) is None:
-        raise _no_such("cell", point.handle, names)
+        raise _unknown("no such cell", point.handle, names)
     return longer
 
 
-def _no_such(kind_of_name: str, name: str, names: pl.Series) -> AddressError:
+def _unknown(problem: str, name: str, names: pl.Series) -> AddressError:
     every = sorted(names.drop_nulls().unique().to_list())
     more = f" … ({len(every)} in all)" if len(every) > FEW else ""
     allowed = " ".join(every[:FEW]) + more or None
-    return AddressError(f"no such {kind_of_name}", given=name, allowed=allowed, hint=nearest(name, every) or None)
+    return AddressError(problem, given=name, allowed=allowed, hint=nearest(name, every) or None)
 
 
 def _edges(point: Path, frames: Frames) -> pl.DataFrame:
@@ -278,7 +278,7 @@ def _rows(point: Row, frames: Frames) -> pl.DataFrame:
         return values
     named = values.filter(pl.col("row") == point.name)
     if named.is_empty():
-        raise _no_such(point.domain, point.name, values["row"])
+        raise _unknown(f"no such {point.domain}", point.name, values["row"])
     return named.drop("row")
 
 
@@ -288,11 +288,11 @@ def _signal(point: Address | SignalRow, frames: Frames) -> pl.DataFrame:
     name, row = (point.signal, point.row) if isinstance(point, SignalRow) else (str(point), "")
     values = frames.signals.filter(pl.col("signal") == frames.pins.get(name, name))
     if values.is_empty():
-        raise _no_such("signal", name, frames.signals["signal"])
+        raise _unknown("no such signal", name, frames.signals["signal"])
     values = values.select(*_INSTANT, "row", "value")
     if row:
         named = values.filter(pl.col("row").cast(pl.String) == row)
         if named.is_empty():
-            raise _no_such(f"row of {name}", row, values["row"].cast(pl.String))
+            raise _unknown(f"no such row of {name}", row, values["row"].cast(pl.String))
         return named.drop("row")
     return values.drop("row") if values["row"].is_null().all() else values

@@ -86,7 +86,7 @@ class RecordStore:
         """Link two records or update the weight of an existing link. Raises `AddressError` if either record is missing."""
         finite(weight, where="weight", low=0.0, high=1.0)
         if not isinstance(rel, str) or not rel.strip():
-            raise UsageError("not a valid relation", where="rel", given=rel, allowed="a non-empty text")
+            raise UsageError("not a valid relation", where="rel", given=rel, allowed="a non-empty string")
         now = self.clock()
         with self.database.change():
             for end in (src, dst):

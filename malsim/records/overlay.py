@@ -123,7 +123,7 @@ class Overlay:
     def hold(self, item: OverlayItem, reason: str) -> str:
         """Quarantine an item, which hides it from searches, and return the id to pass to `admit`."""
         if not isinstance(reason, str) or not reason.strip():
-            raise UsageError("not a valid reason", where="reason", given=reason, allowed="a non-empty text")
+            raise UsageError("not a valid reason", where="reason", given=reason, allowed="a non-empty string")
         now, held_id = self.store.clock(), item.hash[:16]
         with self.database.change():
             statement = "INSERT OR REPLACE INTO memory_quarantine VALUES (?, ?, ?, ?)"

@@ -170,5 +170,5 @@ def _hard(hard: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
         raise UsageError("no such hard slot", where="hard", given=", ".join(unknown), allowed=", ".join(HARD))
     for name, texts in hard.items():
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise UsageError("not a list of texts", where=f"hard.{name}", given=texts)
+            raise UsageError("not a list of strings", where=f"hard.{name}", given=texts)
     return tuple((name, text) for name in HARD for text in hard.get(name, ()))

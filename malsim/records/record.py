@@ -27,7 +27,7 @@ def canonical(value: object, *, where: str = "value") -> str:
     try:
         return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as problem:
-        allowed = "texts, finite numbers, lists and dicts"
+        allowed = "strings, finite numbers, lists and dicts"
         raise UsageError("not a JSON value", where=where, given=value, allowed=allowed) from problem
 
 
@@ -196,16 +196,16 @@ def encode_item(item: OverlayItem) -> dict[str, object]:
 
 def _text(value: object, where: str, *, empty: bool = False) -> None:
     if not isinstance(value, str) or "\0" in value or not (empty or value.strip()):
-        raise UsageError("not a text", where=where, given=value, allowed="a text" if empty else "a non-empty text")
+        raise UsageError("not a string", where=where, given=value, allowed="a string" if empty else "a non-empty string")
     try:
         value.encode()
     except UnicodeEncodeError as problem:
-        raise UsageError("not a UTF-8 text", where=where, given=value) from problem
+        raise UsageError("not UTF-8 text", where=where, given=value) from problem
 
 
 def _texts(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list | tuple):
-        raise UsageError("not a list of texts", where=where, given=value)
+        raise UsageError("not a list of strings", where=where, given=value)
     for element in value:
         _text(element, where)
     return tuple(value)

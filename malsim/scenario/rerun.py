@@ -178,7 +178,7 @@ def _check(recorded: Mapping[str, Any], where: str) -> None:
     for name in ("sha256", "stores", "netlist"):
         texts = recorded.get(name) or {}
         if not all(isinstance(text, str) for text in texts.values()):
-            raise DataError(INVALID, where=f"{where}: {name}", allowed="a table of texts")
+            raise DataError(INVALID, where=f"{where}: {name}", allowed="a table of strings")
     if not all(isinstance(name, str) for name in recorded["record"]):
         raise DataError(INVALID, where=f"{where}: record", allowed="all, bands, or addresses")
 

@@ -75,7 +75,7 @@ def test_update_without_an_add_implies_the_old_version(tmp_path: Path) -> None:
     came = bring(history(tmp_path / "history.db", rows))
     assert came.memory.cells.select("title", "status").rows() == [("one", "superseded"), ("two", "active")]
     assert counts(came)["versions known only from the row that replaced them"] == "1"
-    assert counts(came)["left out: events without a text or of an unknown kind"] == "1"
+    assert counts(came)["left out: events without text or of an unknown kind"] == "1"
 
 
 def test_open_database_is_imported_with_its_write_ahead_log(tmp_path: Path) -> None:

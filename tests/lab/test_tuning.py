@@ -196,7 +196,7 @@ def test_search_refuses_unexpected_or_missing_losses() -> None:
         ({"budget": 8}, "budget is too small"),
         ({"objective": "brier", "requirements": ["x > 1"]}, "cannot be combined"),
         ({"problems": []}, "nothing to tune on"),
-        ({"problems": [3]}, "not a problem to tune on"),
+        ({"problems": [3]}, "not a tuning problem"),
         ({"holdout": []}, "the list of held-out problems is empty"),
         ({"problems": "scenarios/mutual_dispute.toml", "objective": "brier"}, "needs facts with known truth"),
         ({"problems": "scenarios/mutual_dispute.toml", "replications": 1}, "at least two replications"),

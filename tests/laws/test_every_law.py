@@ -170,7 +170,7 @@ class TestEveryLaw:
         assert (verdicts.verdict.tolist(), verdicts.row.tolist(), len(plant.view(state, 1.0))) == ([2], [NONE], 0)
         assert verdicts.issues[0]
 
-    def test_law_states_its_sentence_equation_and_source(self, name: str) -> None:
+    def test_law_documents_its_summary_equation_and_source(self, name: str) -> None:
         law = find_law(name)
         assert law.sentence.endswith(".")
         assert law.equation

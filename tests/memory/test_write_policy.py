@@ -97,5 +97,5 @@ def test_update_is_screened_and_needs_a_writer(tmp_path: Path) -> None:
 
 
 def test_banned_words_must_be_text() -> None:
-    with pytest.raises(RulesError, match="not a text"):
+    with pytest.raises(RulesError, match="not a string"):
         Rules(banned=3)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Tests of SimPy processes that users add next to the shipped writers."""
+"""Tests of SimPy processes that users add alongside the shipped writers."""
 
 from __future__ import annotations
 

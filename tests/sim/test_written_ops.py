@@ -69,7 +69,6 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
 
 
 def test_kind_of_written_op_matches_its_cell(run: Run) -> None:
-    """Expect no drift op for a cell that was opened as wanted, and a trend op only for a cell whose confidence moved."""
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)
     opened = of(run, "expanded").select("t", "rep", "subject", how="detail")

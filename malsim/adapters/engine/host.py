@@ -113,7 +113,7 @@ class Host:
             items = awaited(ask_memory(about, now, limit) if limited else ask_memory(about, now))
             return None if items is None and call == "read" else shown_items(items, now)
         if call == "texts":
-            return [str(text) for text in _checked_list("a text", str, awaited(memory.texts()))]
+            return [str(text) for text in _checked_list("a string", str, awaited(memory.texts()))]
         if call == "log":
             return [_event(event) for event in _checked_list("an event", Mapping, awaited(memory.log()))]
         with every_coroutine_awaited():

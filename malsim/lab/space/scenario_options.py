@@ -94,7 +94,7 @@ def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | No
 
 
 def law_settings(given: list[str]) -> dict[str, float | str]:
-    """Parse texts `law.NAME=VALUE` as parameters of a law. Raises `UsageError` for any other text."""
+    """Parse strings `law.NAME=VALUE` as parameters of a law. Raises `UsageError` for any other text."""
     settings = {}
     for text in given:
         name, equals, value = text.partition("=")

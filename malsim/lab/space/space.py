@@ -57,7 +57,7 @@ class Dimension:
         return float(np.clip(value, self.low, self.high))
 
     def share(self, value: Any) -> float:
-        """Return the share of the range at which a value lies, clipped to 0 to 1. This is the inverse of `at`."""
+        """Return the position of a value within the range, as a fraction from 0 to 1. This is the inverse of `at`."""
         if self.choices:
             return (self.choices.index(value) + 0.5) / len(self.choices) if value in self.choices else 0.5
         inside = float(np.clip(value, self.low, self.high))

@@ -91,7 +91,7 @@ def _parts(matrix: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.int6
 def _within(
     matrix: sparse.csr_array, rows: NDArray[np.int64], part: NDArray[np.int64], *, several: bool
 ) -> sparse.csr_array:
-    """Restrict the matrix to some rows and columns. With `several` parts, drop the entries between different parts."""
+    """Restrict the matrix to the given rows and columns. With `several` parts, drop entries that connect different parts."""
     index = np.full(len(part), -1, dtype=np.int32)
     index[rows] = np.arange(len(rows), dtype=np.int32)
     block = matrix[rows]

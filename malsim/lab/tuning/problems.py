@@ -136,7 +136,7 @@ def as_problem(subject: object, *, replications: int = REPLICATIONS, rules: Rule
         return OfClaims(subject, rules or Rules(), subject.objects)
     if not hasattr(subject, "losses"):
         allowed = "a scenario, or a folder of claims"
-        raise UsageError("not a problem to tune on", where="tune", given=type(subject).__name__, allowed=allowed)
+        raise UsageError("not a tuning problem", where="tune", given=type(subject).__name__, allowed=allowed)
     return cast("Problem", subject)
 
 

@@ -38,7 +38,7 @@ class ItemField:
 
 
 class Items:
-    """Items in order of creation: all living items (1-D), or the items that each claim reads (2-D, one row per claim).
+    """Items in order of creation: all live items (1-D), or the items that each claim reads (2-D, one row per claim).
 
     `rep`, `object`, `value` and `writer` are indexes, `time` is the stated time in days, `stated` the stated
     confidence. A law reads its own state columns by name, as in `items["p"]`; `vocabulary` has the names of indexes.

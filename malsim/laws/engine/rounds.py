@@ -1,4 +1,4 @@
-"""Rounds of claims or queries: round k processes the k-th member of every group, with that group's living items."""
+"""Rounds of claims or queries: round k processes the k-th member of every group, with that group's live items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_CELLS = 1 << 21  # maximum number of matrix cells per round; larger rounds 
 
 
 class Lists:
-    """Rows of each group's living items, in order of creation, with room for `more` additional rows per group.
+    """Rows of each group's live items, in order of creation, with room for `more` additional rows per group.
 
     `group` holds the group of each row in `rows`.
     """

@@ -1,4 +1,4 @@
-"""Conversion of living items to evidence: writers and objects get indexes, and values become classes or items."""
+"""Conversion of live items to evidence: writers and objects are indexed, and each value is mapped to a class or an item."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def is_shared(vocabulary: Vocabulary) -> bool:
 
 
 def gather(items: Items, weight: Array, *, shared: bool, pins: bool = True, as_one: bool = False) -> ItemEvidence:
-    """Return the claims among living items as evidence, one row per claim.
+    """Return the claims among live items as evidence, one row per claim.
 
     If `pins` is true, verified items are not claims: the latest verified item about an object pins its value. If
     `as_one` is true, the writers of a lineage are one writer, whose latest item about an object is the claim.

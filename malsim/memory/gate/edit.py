@@ -207,7 +207,7 @@ def _check_value(handle: str, name: str, value: object) -> None:
     if isinstance(kind, pl.Enum):
         valid, allowed = value in kind.categories.to_list(), ", ".join(kind.categories)
     elif isinstance(kind, pl.List):
-        valid, allowed = isinstance(value, list | tuple) and all(map(_is_text, value)), "a list of texts"
+        valid, allowed = isinstance(value, list | tuple) and all(map(_is_text, value)), "a list of strings"
     elif kind == pl.Float64:
         valid, allowed = value is None or finite(value, where=f"{handle}.{name}") is not None, ""
     else:

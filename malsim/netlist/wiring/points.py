@@ -76,16 +76,16 @@ def _pin(where: Pin, instances: Mapping[str, Instance | None]) -> Point | None:
 
 def _path(where: Path) -> Point:
     if any(hop.every for hop in where.hops):
-        raise AddressError("this address reaches many cells", hint=f"reduce them: mean({where})")
+        raise AddressError("this address matches more than one cell", hint=f"reduce them: mean({where})")
     if not where.fields:
-        raise AddressError("a cell is not a value", hint=f"name a field: {where}-scores-eff")
+        raise AddressError("this address names a cell, but a value is required", hint=f"name a field: {where}-scores-eff")
     fixed = bool(where.hops) or handle(where.handle, short=True).immutable
     return _field(where, where.fields, schema.CELLS, "run", fixed=fixed)
 
 
 def _row(where: Row) -> Point:
     if where.hops:
-        raise AddressError("this address reaches many cells", hint=f"reduce them: mean({where})")
+        raise AddressError("this address matches more than one cell", hint=f"reduce them: mean({where})")
     if derived_name(where):
         return Point(where, "float", where.domain, writes=True, reads=True)
     if where.domain in {"topic", *GRIDS} and where.fields in {(name,) for name in SUMS}:
@@ -136,7 +136,10 @@ def _reducer(where: Reduced, instances: Mapping[str, Instance | None]) -> Point 
         if inner.fields:
             _field(inner, inner.fields, schema.CELLS, "run", fixed=True)
         elif where.reducer != "count":
-            raise AddressError("a cell is not a value", hint=f"name a field: {where.reducer}({inner}-scores-eff)")
+            raise AddressError(
+                "this address names a cell, but a value is required",
+                hint=f"name a field: {where.reducer}({inner}-scores-eff)",
+            )
         return Point(where, kind, "run", writes=True, reads=False)
     if isinstance(inner, Row) and inner.hops:
         return _neighbours(where, inner, kind)
@@ -166,7 +169,9 @@ def _neighbours(where: Reduced, row: Row, kind: str) -> Point:
     if row.fields and not (where.reducer == "distinct" and row.fields in _CODES):
         _row(Row("cell", row.fields))
     elif not row.fields and where.reducer != "count":
-        raise AddressError("a cell is not a value", hint=f"name a field: {where.reducer}({row}-scores-eff)")
+        raise AddressError(
+            "this address names a cell, but a value is required", hint=f"name a field: {where.reducer}({row}-scores-eff)"
+        )
     return Point(where, kind, "cell", writes=True, reads=False)
 
 

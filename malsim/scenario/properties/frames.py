@@ -78,14 +78,14 @@ class FrameReader:
         """
         events, mask = self._tables["events"], np.zeros(self._shape, dtype=bool)
         if kind not in (kinds := KINDS.keys() | set(_names(events, "kind"))):
-            raise unknown("kind of event", kind, kinds)
+            raise unknown("no such kind of event", kind, kinds)
         if subject is not None:
             columns = (("events", "subject"), ("cells", "cell"), ("signals", "signal"), ("writers", "writer"))
             # Alarms that the net could raise are known subjects, even if they were never raised.
             subjects = {pin.partition(".")[2] for pin in self._pins}
             subjects = subjects.union(*(_names(self._tables[frame], column) for frame, column in columns))
             if subject not in subjects:
-                raise unknown("event subject", subject, subjects)
+                raise unknown("no such event subject", subject, subjects)
         if events.height:
             about = pl.lit(value=True) if subject is None else pl.col("subject") == subject
             rows = events.filter(pl.col("kind").cast(pl.String) == kind, about)
@@ -105,7 +105,7 @@ class FrameReader:
             point = read(address, self._frames)
             if isinstance(point, Name | Pin):
                 names = [*_names(self._tables["signals"], "signal"), *self._metrics, *_names(self._tables["cells"], "cell")]
-                raise unknown("signal, metric or cell field", address, names)
+                raise unknown("no such signal, metric or cell field", address, names)
             frames = self._frames
             if crosses(address):
                 memory = getattr(self._run, "memory", None)

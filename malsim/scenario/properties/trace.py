@@ -72,11 +72,11 @@ class Trace:
 
         def read(address: str) -> NDArray[Any]:
             if address not in arrays:
-                raise unknown("series", address, arrays)
+                raise unknown("no such series", address, arrays)
             return arrays[address]
 
         def events_at(kind: str, _subject: str | None) -> NDArray[np.bool_]:
-            raise unknown("event", kind, ())
+            raise unknown("no such event", kind, ())
 
         return Trace(times, np.arange(shape[1]), read, events_at)
 
@@ -94,7 +94,7 @@ def _must_be_unbroken(name: str, array: NDArray[Any]) -> None:
         raise ScenarioError(f"{name} is NaN at tick {tick} of replication {column}", hint=hint)
 
 
-def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
+def unknown(problem: str, name: str, names: Iterable[str]) -> ScenarioError:
     """Return the error for an unknown name, which suggests the most similar known names."""
     names = sorted(set(names))
     near = get_close_matches(name, names, n=2, cutoff=0.6)
@@ -104,7 +104,7 @@ def unknown(what: str, name: str, names: Iterable[str]) -> ScenarioError:
         hint = "a minus between two values needs spaces around it"
     more = "" if len(few) == len(names) else f" … ({len(names)} in all)"
     allowed = ", ".join(few) + more if few else "none in this run"
-    return ScenarioError(f"no such {what}", given=name, allowed=allowed, hint=hint)
+    return ScenarioError(problem, given=name, allowed=allowed, hint=hint)
 
 
 Array = NDArray[np.float64]

@@ -103,11 +103,11 @@ class Snapshot:
         marks: bool = True,
         rank_by: str = "",
     ) -> Pushed:
-        """Return a mini-index for each reader about the reader's fact, at `now` days. `rep` holds replication indexes.
+        """Return a mini-index for each reader about the reader's fact, at time `now` in days.
 
-        A mini-index has at most `limit` (1 or more) lines. `budget` is a number of words, for all readers or one per
-        reader. A cell's text match is 1 for the fact's topic and 2 for the fact itself. `rank_by` names a derived value
-        that is added to each cell's rank.
+        `rep` holds replication indexes. A mini-index has at most `limit` (1 or more) lines. `budget` is a number of words,
+        for all readers or one per reader. A cell's text match is 1 for the fact's topic and 2 for the fact itself.
+        `rank_by` names a derived value that is added to each cell's rank.
         """
         cell_index = self.cell_index
         candidate, count = cell_index.of_topic(rep, cell_index.topic_of[fact], self.listed)

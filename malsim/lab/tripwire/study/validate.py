@@ -160,7 +160,7 @@ def _document(netlist: Document | str | Path | None) -> Document | None:
 
 
 def _states(document: Document, part: Part, tick: float, inputs: set[str]) -> tuple[Card | None, str, list[Finding]]:
-    """Return the truth table (None if there is none), the reason if it is too large, and the findings.
+    """Return the truth table (None if there is none), an error message if it would be too large, and the findings.
 
     If the Boolean part is too large to explore, the findings are those of lint only.
     """

@@ -112,7 +112,7 @@ def _agreements(inquiry: Inquiry, alarms: Sequence[str]) -> Iterator[SafetyAnswe
 
 
 def _severities(inquiry: Inquiry, sinks: Sequence[str]) -> Iterator[SafetyAnswer]:
-    """Check that, of each two severities, the milder can be on without the other, or both are always equal."""
+    """Check, for each pair of severities, that the milder can be on without the other, or that both are always equal."""
     net = inquiry.net
     ranked = {name: rank for name in sinks if net.signals[name].type == "bit" and (rank := _rank(net, name)) is not None}
     for mild, severe in combinations(sorted(ranked, key=lambda name: ranked[name]), 2):

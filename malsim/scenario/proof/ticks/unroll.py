@@ -158,7 +158,7 @@ class Stretch:
         instance, _, pin = address.partition(".")
         step = self.unrolling.steps.get(instance)
         if step is None or pin not in step.instance.sheet.slots:
-            raise unknown("signal", address, [*state.signals, *sources])
+            raise unknown("no such signal", address, [*state.signals, *sources])
         key, row, _ = step.instance.sheet.slots[pin]
         values = TermArray(state.ops[instance][key]).values
         return values[0] if row is None else values[row][0]
