@@ -63,8 +63,8 @@ def main(args: argparse.Namespace) -> int:
 
     suite = _suite(args)
     if not (suite.unread or any(judged.scenario.checks or judged.error for judged in suite.judged)):
-        hint = "use the name of a check in the file" if args.check else "add a [[check]]"
-        raise UsageError("no check was found", where=", ".join(map(str, args.paths)), given=args.check, hint=hint)
+        where, hint = " ".join(map(str, args.paths)), "name a check of the file" if args.check else "add a [[check]]"
+        raise UsageError("no check was found", where=where, given=args.check and args.check[0], hint=hint)
     goals = suite.goals()
     for line in closing(suite.judged, goals, suite.options):
         print(line)

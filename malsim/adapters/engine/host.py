@@ -203,7 +203,8 @@ def _number(name: str, number: Any, now: float) -> float | None:
 
 
 def error_of(broken: Breakdown, where: str) -> AdapterError:
-    return AdapterError(broken.problem, where=where, given=broken.given, allowed=broken.allowed, hint=broken.hint)
+    problem = broken.problem.removeprefix(f"{where.partition(': ')[0]}: ")  # `where` begins with this name
+    return AdapterError(problem, where=where, given=broken.given, allowed=broken.allowed, hint=broken.hint)
 
 
 def _broken(position: int, problem: BaseException) -> Breakdown:

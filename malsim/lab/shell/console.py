@@ -135,7 +135,7 @@ class Console(HalCommands):
         except MalsimError as error:
             self._report(f"{where}{error}")
         except OSError as error:
-            self._report(f"{where}{error.filename}: {error.strerror}")
+            self._report(f"{where}{error.filename}: {(error.strerror or '').lower()}")
         return False
 
     def _report(self, problem: str) -> None:

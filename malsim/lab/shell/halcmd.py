@@ -171,7 +171,7 @@ class HalCommands(Commands):
 
     def do_delsig(self, line: str) -> None:
         """Disconnect all pins from a signal and remove the signal: delsig SIGNAL|all."""
-        signal = line.strip()
+        (signal,) = words_of("delsig", line, "SIGNAL")
         if signal in self.session.net.signals or signal not in self.new_signals:
             self.session = delsig(self.session, signal)
         self.new_signals = {name: kind for name, kind in self.new_signals.items() if signal not in {"all", name}}

@@ -235,13 +235,11 @@ def _errors(error: ValidationError, schema: Any, table: Any, lines: Lines, where
 
 
 def _fault(error: ValidationError, node: dict[str, Any]) -> tuple[str, str]:
-    """Return what is wrong with a value, and which values are allowed."""
     bounds = {"minimum": "{:g} or more", "exclusiveMinimum": "above {:g}", "maximum": "at most {:.12g}"}
     value: Any = node.get(keyword := error.kind.name)
     if keyword == "type":
         kinds = {"string": "text in quotes", "object": "a table", "array": "a list", "integer": "a whole number"}
-        names = [value] if isinstance(value, str) else value
-        return "wrong type", " or ".join(kinds.get(kind, f"a {kind}") for kind in names)
+        return "wrong type", " or ".join(kinds.get(kind, f"a {kind}") for kind in [value] * isinstance(value, str) or value)
     if keyword == "enum":
         return "not one of the allowed values", ", ".join(map(str, value))
     if keyword in bounds:
@@ -249,6 +247,8 @@ def _fault(error: ValidationError, node: dict[str, Any]) -> tuple[str, str]:
         return "out of bounds", allowed.replace(" or more, at most", " to")
     if keyword == "pattern" and "min|h" in value:
         return "not a duration", "a number and ms, s, min, h, d or w, such as 10min"
+    if keyword == "propertyNames":
+        return "invalid name", "cell-NAME, writer-NAME, topic-NAME or run-NAME"
     return ("empty", "text") if keyword == "minLength" else ("invalid value", str(node.get("description", error.message)))
 
 
