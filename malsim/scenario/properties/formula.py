@@ -45,7 +45,7 @@ class Read:
 class Apply:
     """Function applied to values at each tick.
 
-    `prev` and `next` are the values one tick earlier and later. They have no value at the first or last tick.
+    `prev` is the value one tick earlier (none at the first tick), and `next` one tick later (none at the last tick).
     """
 
     function: Function

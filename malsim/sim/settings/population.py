@@ -31,10 +31,10 @@ class Population:
     """Population of `count` writers with the same behaviour. Members are named after it: `honest-1`, `honest-2` and so on.
 
     `facts` names the facts that members write about, drawn by popularity (if empty: all facts; in a `scope`, facts without
-    a scope or of that scope). Each member writes `rate` claims per day at random times, or one claim per interval `every`,
-    from `start` until `end`, exclusive (milliseconds, or text: "36h"). With `reads`, members are shown a push about the
-    fact before they write. With `revises`, a member's claim supersedes its earlier claim about the fact. With `mutual`,
-    disputes are written in both directions. `lineage` is the members' common source (a model, a vendor or a prompt), which
+    a scope or of that scope). Each member writes `rate` claims per day at random times, or one claim every `every` ms, from
+    `start` until `end`, exclusive (milliseconds, or text: "36h"). With `reads`, members are shown a push about the fact
+    before they write. With `revises`, a member's claim supersedes its earlier claim about the fact. With `mutual`, disputes
+    are written in both directions. `lineage` is the members' common source (a model, a vendor or a prompt), which
     populations may share. A lineage's observation is right as often as a member's, but is the same for all members.
     `settings` are the behaviour's own parameters.
     """
