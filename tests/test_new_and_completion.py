@@ -129,7 +129,7 @@ def test_checks_from_a_template_hold_for_a_store(tmp_path: Path, monkeypatch: py
     ("command", "hint"),
     [
         (["run", "poisoner.toml"], "`malsim examples poisoner -o .` writes scenarios/poisoner.toml"),
-        (["judge", "mine:Votes"], "create one with `malsim new mine.py --template memory`"),
+        (["judge", "mine:Votes"], "create it with `malsim new mine.py --template memory`"),
     ],
 )
 def test_missing_file_error_suggests_a_command(
