@@ -183,8 +183,8 @@ def measurements(run: RunData) -> dict[str, Measurement]:
 def metrics(run: RunData) -> pl.DataFrame:
     """Return one row per metric: metric, value, low and high (95 %), replications with a value, and meaning.
 
-    A single replication has no interval. For times, the meaning gives the share of censored spells and the longest spell.
-    A time has no value, and its meaning says "> 70 d", if over half of the spells are estimated to outlast the longest one.
+    A single replication has no interval. For times, the meaning gives the share of censored spells and the longest spell. A
+    time has no value (and "> 70 d" in its meaning) if over half of the spells are estimated to outlast the longest one.
     """
     rows = [
         (name, *figure.mean(), figure.count, f"{METRICS[name]}: {figure.time}" if figure.time else METRICS[name])

@@ -48,7 +48,7 @@ def fork(run: Run | Scenario, *, day: float, watch: Watch = iter, **changes: Any
         Progress bar, as in `bench.run`.
     changes
         `rules` (`Rules`, or a dict of changed rules); `law` (mal or recall_v5, which keep the same graph); `writers`, all
-        populations after the fork: omitted ones fall silent, new ones begin; `faults`, likewise; and `replications`,
+        populations after the fork: omitted ones fall silent, new ones start; `faults`, likewise; and `replications`,
         `first`, `record`, `record_every`.
 
     Raises

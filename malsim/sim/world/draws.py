@@ -38,9 +38,8 @@ class Draws:
         bits = m(m(m(m(m(m(seed) ^ population) ^ purpose) ^ replication) ^ member) ^ turn)
 
     m(x) is the SplitMix64 finaliser applied to x plus the golden gamma. `rep`, `member` and `turn` are integers or arrays
-    that broadcast together; `turn` counts the member's actions, such as its claims. With several populations, `of` is the
-    index of the population of each draw. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators,
-    2014.
+    that broadcast together; `turn` counts the member's actions, such as its claims. With several populations, `of` is each
+    draw's population index. Source: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014.
 
     >>> draws = Draws(7, "honest")
     >>> both = draws.uniform("accuracy", rep=np.arange(3), member=0, turn=5)

@@ -135,8 +135,7 @@ class World:
     def observe(self, uniforms: Iterable[Array], accuracy: float | Array, *, rep: Ints, fact: Ints, t: Ints | int) -> Ints:
         """Return the values that writers observe: the truth with probability `accuracy`, otherwise a different value.
 
-        `uniforms` are random numbers from 0 to 1 for the purposes `SENSES`. Writers learn about the world only through
-        this.
+        `uniforms` are random numbers from 0 to 1 for the purposes `SENSES`. Writers learn about the world only in this way.
         """
         choices, truth = self.choices[fact], self.at(rep, fact, t)
         errs, error = uniforms
