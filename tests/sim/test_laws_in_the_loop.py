@@ -48,7 +48,7 @@ def test_check_without_a_value_is_skipped_or_refused(tmp_path: Path, capsys: pyt
     assert main(["run", str(POISONER), "--law", "graphiti", "-o", str(tmp_path), "--replications", "2"]) == 0
     value = capsys.readouterr().err
     assert [line for line in value.splitlines() if line.startswith("skipped")] == left_out
-    assert "writer(poisoner-1)-calibration; graphiti keeps no record of writers" in value
+    assert "graphiti keeps no record of writers: writer(poisoner-1)-calibration" in value
     assert (tmp_path / "effective.png").is_file()
     assert main(["test", str(POISONER), "--law", "graphiti"]) == 2
     assert "writer(honest-1)-calibration" in capsys.readouterr().out
