@@ -56,7 +56,7 @@ def rank(items: Items, _: float) -> Array:
 
 
 def _used(items: Items, used: Bools, now: float | Array, since: Array) -> Columns:
-    """Return the columns after a use of some items. On a new day, all gain one active day; used items restart at `since`."""
+    """Return the columns after a use of the items in `used`, which restart at `since`. A new day adds one active day."""
     fresh = np.floor(items["latest"]) < np.floor(now)
     return {
         "n": items["n"] + used,

@@ -44,7 +44,7 @@ def accusations(memory: Memory, evidence_from: str) -> tuple[Ints, Ints]:
 
 
 def no_outcomes(memory: Memory, evidence_from: str) -> Bools:
-    """Return a mask of the cells that do not count for calibration: initial and lent cells, and answers to questions.
+    """Mask the cells not counted for calibration: initial cells, cells from other projects, and answers to questions.
 
     Such cells are not their writers' bets; an answer to a question is replaced because the project changes, not because it
     was wrong. Under `any`, as published, every cell is an outcome.

@@ -230,7 +230,7 @@ class Rules:
         return cls.of(rules, where=f"{path}: rules", allow_code=allow_code)
 
     def replace(self, *, where: str = "rules", **changes: object) -> Rules:
-        """Return the changed rules. Times are days or strings with a unit. Raise `RulesError` for an unknown name.
+        """Return a copy with the named rules changed. Raise `RulesError` for unknown names. Times are days or have a unit.
 
         >>> Rules().replace(tau_volatile="36h").tau_volatile
         1.5

@@ -46,7 +46,7 @@ class Moment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Session:
-    """Live claim graph with its wiring and running state.
+    """Immutable session on a claim graph, with its wiring and running state.
 
     `statements` is the wiring, `day` the time in days, `tick` the milliseconds between two scans, `loop_pins` the values of
     pins that the loop provides (`reviewer.ack`), `past` the most recent ticks, and `pin_names` the LinuxCNC names or

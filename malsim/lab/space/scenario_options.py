@@ -59,7 +59,7 @@ def with_limits(adapter: Adapter, args: argparse.Namespace) -> Adapter:
 
 
 def under_law(scenario: Scenario, args: argparse.Namespace, *, rules: Rules | None = None, strict: bool = False) -> Scenario:
-    """Return the scenario after applying the options and, if given, `rules`.
+    """Return the scenario under the law and settings that the options specify and, if given, under `rules`.
 
     Checks that the law cannot answer are dropped and listed on stderr; with `strict` they stay and the judge refuses them.
     """

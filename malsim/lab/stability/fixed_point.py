@@ -52,7 +52,7 @@ def fixed_point(
 
 
 def anderson(loop: TickLoop, worth: Array, *, near: float, most: int) -> Array:
-    """Iterate until |f(e) − e| ≤ `near` in every cell, but for at most `most` steps; return the last f(e) as a vector.
+    """Run Anderson mixing until |f(e) − e| ≤ `near` in every cell, but at most `most` steps; return the last f(e).
 
     Anderson mixing: the combination of the last three points with the smallest move, plus 0.7 of that move. This converges
     for soft modes (λ near 1), where cell-by-cell steps are slow, but only if few modes oscillate. Source: Walker and Ni

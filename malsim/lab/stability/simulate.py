@@ -164,7 +164,7 @@ def _periods(rows: Array) -> NDArray[np.int64]:
 
 
 def word(ends: pl.DataFrame) -> str:
-    """Return a one-word verdict from the periods of all cells: settled, period-2, longer (or no period) or moving.
+    """Return a one-word verdict from the periods of all cells: settled, period-2, longer (or none), moving (no period yet).
 
     >>> word(pl.DataFrame({"period": [1, 2, 1]}))
     'period-2'

@@ -159,7 +159,7 @@ TINY, AGAIN = 1e-6, 0.7
 
 
 def growth(matrix: sparse.csr_array, damping: float = 1.0, *, powers: int = POWERS) -> tuple[float, NDArray[np.complex64]]:
-    """Estimate the spectral radius to about 1 %, and the vector of its mode, with `powers` + 12 matrix products.
+    """Estimate the spectral radius to about 1 %, and the dominant eigenvector, with `powers` + 12 matrix products.
 
     M = (1 − damping) I + damping · matrix. The result is the larger of two estimates, which are seldom too large. The
     growth of powers, ρ = lim ‖Mᵏ v‖^(1/k) (Gelfand), over the second half of the products is accurate if the eigenvalues

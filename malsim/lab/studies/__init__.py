@@ -1,1 +1,1 @@
-"""Studies over many runs: replications, comparisons, sweeps, laws and real claims."""
+"""Studies over many runs: replications, comparisons, sweeps, and tests of laws on real claims."""

@@ -160,7 +160,7 @@ def code_of(measure: Callable[..., object]) -> str:
 
 
 def _description(value: object, outer: tuple[int, ...]) -> object:
-    """Describe a value identically in all processes, a function by its code. `outer` has the enclosing objects' ids."""
+    """Describe a value identically in all processes (a function by its code). `outer` holds the enclosing objects' ids."""
     if id(value) in outer:
         return "itself"
     inner = (*outer, id(value))

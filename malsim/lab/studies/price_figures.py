@@ -1,4 +1,4 @@
-"""Price of the lie and price of the truth as measures of a run."""
+"""Price of the lie and price of the truth, in claims (see `PRICES`), as measures of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HONEST, MOST = 3, 6
 
 
 def price_figure(subject: Scenario | Rules, name: str) -> float:
-    """Return the price called `name` (see `PRICES`) of a scenario or rules, in the world of `malsim judge --only price`.
+    """Return one of the `PRICES`, by name, of a scenario or rules, computed as in `malsim judge --only price`.
 
     Only six claims are tried, not twelve; a higher price counts as seven. Prices depend only on the law and its settings.
     Raises `UsageError` for a user-defined memory, which `malsim judge --only price` accepts.

@@ -205,7 +205,7 @@ def enough(values: Array) -> bool:
 
 
 def needed(values: Array) -> int:
-    """Return the sample size at which the mean is nearly normal: max(100, 25 γ²) for skewness γ, or 0 if it is small.
+    """Return the sample size that makes the mean nearly normal: max(100, 25 γ²), or 0 if the skewness γ is small.
 
     A small sample of a long-tailed distribution often misses the tail: it shows little skewness, a low mean and a narrow
     interval. Stopping therefore waits for this number of values. Source: Cochran, 1977, 2.15.

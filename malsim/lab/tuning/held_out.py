@@ -174,7 +174,7 @@ def _candidates(tuner: Tuner, losses: Array, names: tuple[str, ...]) -> pl.DataF
 
 
 def _intervals(space: Space, values: list[dict[str, Any]], spreads: Array, best: int) -> dict[str, tuple[Any, Any]]:
-    """Return each setting's interval, which covers all points not significantly worse than the best, and resampled minima.
+    """Return each setting's interval, which covers resampled minima and all points not significantly worse than the best.
 
     A point is significantly worse if the 95 % interval of its paired difference from the best excludes 0. To cover values
     between the points tried, a quadratic fitted to the points with the same choices is minimised in each resample.

@@ -134,7 +134,7 @@ class Graph:
         return readable
 
     def tick(self, state: GraphState, now: float) -> GraphState:
-        """Compute one step of the law.
+        """Recompute the scores on day `now` under the state's rules.
 
         Time constants are multiplied by the derived values named in the rule `tau_scale`.
         """

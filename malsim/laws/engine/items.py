@@ -182,7 +182,7 @@ def reviewers(vocabulary: Vocabulary) -> Bools:
 
 
 def first(marks: Bools) -> Bools:
-    """Return the mask with only the first True entry of each row.
+    """Return the mask with all but the first True entry of each row cleared.
 
     >>> first(np.array([[False, True, True]])).tolist()
     [[False, True, False]]

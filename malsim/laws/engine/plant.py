@@ -50,7 +50,7 @@ class ItemPlant:
         return ItemState(vocabulary, buffers, counts, names, counts > 0)
 
     def admit(self, state: ItemState, claims: Claims) -> tuple[ItemState, Verdicts]:
-        """Admit a batch of claims.
+        """Admit a batch of claims, and return the new state and the verdicts.
 
         Claims in one group (object or replication) are processed in order; all groups are processed at once.
         """
@@ -167,7 +167,7 @@ class ItemPlant:
         return top
 
     def explain(self, state: ItemState, alive: Ints, row: int, now: float) -> LawExplanation:
-        """Explain the belief that a tick at `now` would compute for a row from the living rows.
+        """Explain the belief in row `row` as a tick on day `now` would compute it from the rows in `alive`.
 
         A dead row has a belief of 0. Raises `UsageError` if the law has no function `explain`.
         """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Summand(NamedTuple):
-    """Term in the sum: its name, the index of its item (-1 for none), and its log odds."""
+    """Term in a belief's log odds: its name, the index of its item (-1 for none), and its value."""
 
     term: str
     item: int

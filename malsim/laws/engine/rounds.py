@@ -30,7 +30,7 @@ class Lists:
         self._rows[self._start[group] + rank_within_group(group)] = rows
 
     def matrix(self, groups: Ints) -> tuple[Ints, Bools]:
-        """Return a padded matrix with one line per given group, listing its rows, and a mask of the valid entries."""
+        """Return a padded matrix with the items of one group per row, and a mask of the valid entries."""
         count = self.count[groups]
         index = np.arange(count.max(initial=0))
         mask = index < count[:, None]
@@ -70,7 +70,7 @@ def _parts(members: Ints, group: Ints, lists: Lists) -> Iterator[Ints]:
 
 
 def table(group: Ints) -> Ints:
-    """Return a matrix with one line per group, listing the group's members, padded with -1.
+    """Return a matrix with one row per group that lists the group's members, padded with -1.
 
     >>> table(np.array([3, 5, 3, 3])).tolist()
     [[0, 2, 3], [1, -1, -1]]

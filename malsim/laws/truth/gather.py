@@ -22,7 +22,7 @@ ABOUT = 2  # a value that occurs for at least this many objects counts as a clas
 
 
 class ItemEvidence(NamedTuple):
-    """Living items as evidence: each item's object, its value or item index, and whether it is a claim or a verified fact.
+    """Live items as evidence: each item's object, its value or item index, and whether it is a claim or a verified fact.
 
     `fading` is the time constant estimated from the claims, if any; `form` names the form chosen by verified facts.
     """
@@ -42,7 +42,7 @@ def word_of(items: Items, row: int) -> str:
 
 
 def words_of(vocabulary: Vocabulary) -> tuple[Ints, int]:
-    """Return the text index of each value, shape [objects, values], and the number of distinct texts."""
+    """Return the index of each value's string, shape [objects, values], and the number of distinct strings."""
     words = sorted({str(word) for values in vocabulary.values for word in values})
     index = {word: number for number, word in enumerate(words)}
     widest = max((len(values) for values in vocabulary.values), default=0)

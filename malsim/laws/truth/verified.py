@@ -28,7 +28,7 @@ def starting_weights(evidence: Evidence) -> Array:
 
 
 def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstimate) -> TruthEstimate:
-    """Choose a fixed point for each replication.
+    """Choose, per replication, the fixed point reached from verified facts or, if far likelier, the one reached from votes.
 
     Sweeps from verified facts win unless sweeps from votes end in a state 100 times likelier. If only the closest
     disputes are verified, writers look worse than chance on them, and sweeps from facts can end with every value
@@ -52,7 +52,7 @@ def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstima
 
 
 def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array, constants: Constants) -> Array:
-    """Compute the log prior of each replication's writer records, which has the effect of a number of earlier claims.
+    """Compute the log prior of each replication's writer records, which is equivalent to a number of earlier claims.
 
     KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w)), where A is clipped in the second term only
     """
@@ -63,6 +63,6 @@ def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array
 
 
 def log_given(evidence: Evidence, worths: Array, right: Array) -> Array:
-    """Sum the log share of belief in the true value over each replication's verified facts."""
+    """Sum, over each replication's verified facts, the log of the true value's share of the total belief."""
     facts = np.flatnonzero(evidence.pinned >= 0)
     return sums(np.log(right / worths), evidence.object_rep[facts], evidence.reps)

@@ -57,7 +57,7 @@ def echoes(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
 
 
 def disowned(writer: Ints, object_: Ints, value: Ints, time: Array) -> Bools:
-    """Mark claims of a value whose first claimant has since claimed another value. Such claims together count as one.
+    """Mark claims of a value whose first claimant has since claimed another. All marked claims of a value count as one.
 
     >>> disowned(np.array([0, 1, 2, 0]), np.zeros(4, dtype=int), np.array([7, 7, 8, 8]), np.arange(4.0)).tolist()
     [True, True, False, False]
@@ -87,7 +87,7 @@ def repeats(marks: Bools, object_: Ints, value: Ints) -> Bools:
 
 
 def abandoned(writer: Ints, object_: Ints, value: Ints, time: Array, within: float) -> Bools:
-    """Mark each writer's latest claim if at least two witnesses of its value have since switched to one other value.
+    """Mark each writer's latest claim if at least two witnesses of its value have since switched to the same other value.
 
     A claim's witnesses are other writers who first claimed the value at most `within` days before or after the claim's
     writer. A claim made after its witnesses changed their value is not marked.

@@ -126,7 +126,7 @@ def all_differ(numbers: Ints) -> bool:
 
 
 def look_up(memory: Memory, reps: NDArray[Any] | pl.Series, names: NDArray[Any] | pl.Series) -> Ints:
-    """Return the row of the cell that each name denotes, as its key or otherwise as its handle, or NONE."""
+    """Return the row of the cell with each name as its key or, failing that, as its handle; NONE if there is none."""
     texts: list[str | None] = [*names]
     if not memory.height or not any(name is not None for name in texts):
         return np.full(len(texts), NONE, dtype=np.int64)
@@ -184,7 +184,7 @@ def _names(claims: LazyRows, edges: LazyRows) -> tuple[Ints, Ints, Ints, int]:
 
 
 def _restated(memory: Memory, checked: Validated) -> tuple[Ints, Ints]:
-    """Return the active cell that each claim restates (NONE if none), twice: as the restated and as the compared cell."""
+    """Return the active cell that each claim restates (NONE if none), twice, to match the result of `_first_of_title`."""
     claims, restated = checked.claims, np.full(checked.claims.height, NONE, dtype=np.int64)
     if checked.new or not memory.height:
         return restated, restated

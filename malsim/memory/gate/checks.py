@@ -85,7 +85,7 @@ _NO_CLAIMS = LazyRows(0)
 
 
 def are_covered(tables: Sequence[Iterable[str]], rules: Rules, *, programs: bool) -> bool:
-    """Return whether each check reads columns of only one of these tables, so that checking the tables covers all claims."""
+    """Return whether the columns that each check reads are all in one table, so that tables can be checked separately."""
     by_name = (check for check in EDGE_CHECKS if "target" in check.reads and check is not _NAMES_A_CELL)
     applied = (check for check in all_checks(rules) if programs or check is not IDLE_PROGRAM)
     return all(any({*check.reads} <= set(table) for table in tables) for check in applied) and not any(by_name)
@@ -123,7 +123,7 @@ def _is_null_or_blank(text: str | None) -> bool:
 
 
 def _mask(is_wrong: Callable[[Any], bool], texts: Column) -> Bools:
-    """Return a mask of the texts for which `is_wrong` is true. The function is called once per distinct text."""
+    """Return a mask of the strings for which `is_wrong` is true. The function is called once per distinct string."""
     values = texts.tolist()
     wrong = {text for text in {*values} if is_wrong(text)}
     return np.array([text in wrong for text in values]) if wrong else PASSES

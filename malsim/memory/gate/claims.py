@@ -87,7 +87,7 @@ def read_claims(claims: Claims) -> LazyRows:
 
 
 def rows_of_claims(frame: pl.DataFrame) -> LazyRows:
-    """Return a frame of claims as `LazyRows`. The kind and other enumerated fields stay as strings."""
+    """Return a frame of claims as `LazyRows`. The kind and other enumerated fields remain strings."""
 
     def make(name: str) -> NDArray[Any]:
         return frame[name].to_numpy() if name in schema.WORDS else to_array(frame[name])

@@ -253,7 +253,7 @@ def _screen(fields: Mapping[str, object], rules: Rules, *, public: bool = False)
 
 
 def expanded(memory: Memory, rows: Ints, now: float, rules: Rules) -> Memory:
-    """Return the memory after a reader opened some cells, which raises only their salience. The rows must be distinct.
+    """Return the memory after a reader opened the given cells, which raises only their salience. The rows must be distinct.
 
     s' = s + (1 − s) · salience_bump, and salience = s'. A read does not reinforce.
     """

@@ -105,7 +105,7 @@ def _credential_kind(text: str) -> str | None:
 
 
 def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return the fields of claims and edges that contain credentials, as rows of claim, path and finding (its kind)."""
+    """Return the claim and path of each field that contains a credential, and `finding`, the kind of credential."""
     formats, targets = _formats(rules.screen_formats), _rows(edges)
     fields = [*_fields(_rows(claims), formats)]
     if targets.height:
@@ -115,7 +115,7 @@ def secrets(claims: LazyRows | pl.DataFrame, edges: LazyRows | pl.DataFrame, rul
 
 
 def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return the fields of public claims that contain personal data, as rows of claim, path and finding (its kind)."""
+    """Return the claim and path of each field of a public claim with personal data, and `finding`, the kind of data."""
     rows = _rows(claims)
     public = np.flatnonzero((rows.as_series("sensitivity") == "public").fill_null(value=False).to_numpy())
     if not public.size:
@@ -127,7 +127,7 @@ def personal(claims: LazyRows | pl.DataFrame, rules: Rules) -> pl.DataFrame:
 
 
 def in_texts(texts: pl.DataFrame, rules: Rules, *, public: bool = False) -> pl.DataFrame:
-    """Return path and finding of each text (path, text) that contains a credential or, if `public`, personal data."""
+    """Return the path and finding of each text (path, text) that contains a credential or, if `public`, personal data."""
     fields = [(0, path, text) for path, text in texts.select("path", "text").drop_nulls().rows()]
     if public:
         fields += [(claim, path, _digits_for_letters(text)) for claim, path, text in fields]

@@ -210,7 +210,7 @@ class Memory:
         )
 
     def changed(self, rows: NDArray[np.int64], values: Mapping[str, Any]) -> Memory:
-        """Return the memory with new values in some rows of the cells. A column gets one value for all rows or one per row.
+        """Return the memory with new values in the given rows of the cells. A column gets one value, or one value per row.
 
         Only for columns other than names, texts and origins: status, successor, version, flags, times and scores.
         """

@@ -34,7 +34,7 @@ def stack_rows(above: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_columns(frame: pl.DataFrame, columns: Mapping[str, pl.Series | NDArray[Any]]) -> pl.DataFrame:
-    """Return the frame with some of its columns replaced."""
+    """Return the frame with the given columns replaced."""
     copy = frame.clone()
     for column in frame_of(columns).iter_columns():
         copy.replace_column(copy.get_column_index(column.name), column)
@@ -46,7 +46,7 @@ def indices(rows: NDArray[np.integer[Any]]) -> pl.Series:
 
 
 def format_expr(text: str, *columns: str | pl.Expr) -> pl.Expr:
-    """Return an expression that fills each {} of a text with a column's value. The result is null if a value is null.
+    """Return an expression that replaces each {} in `text` with a column's value. The result is null if a value is null.
 
     Replaces `polars.format`, which panics on columns whose first chunk is empty (polars 2.1).
 
@@ -190,7 +190,7 @@ class LazyRows:
         return self.at_hand[name]
 
     def has_values(self, name: str) -> bool:
-        """Return whether a column of texts holds any value other than null."""
+        """Return whether a string column holds any value other than null."""
         if name in self.blank:
             return False
         if self.make and not isinstance(self.source, pl.DataFrame):

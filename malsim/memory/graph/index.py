@@ -79,7 +79,7 @@ class Index:
         return bool((self.rows(reps, names, height=height) == NONE).all())
 
     def rows(self, reps: Sequence[int], names: Sequence[str | None], *, height: int) -> NDArray[np.int64]:
-        """Return the row of the cell that each name denotes, as its key or otherwise as its handle, or NONE."""
+        """Return the row of the cell with each name as its key or, failing that, as its handle; NONE if there is none."""
         pairs = list(zip(reps, names, strict=True))
         by_key, by_handle = (
             np.array([by_rep.get(rep, _NO_NAMES).get(name, NONE) for rep, name in pairs], dtype=np.int64)
@@ -162,7 +162,7 @@ LONGEST_TAG = 16
 
 
 def name_cells(index: Index, present: NDArray[np.int64], claims: LazyRows) -> tuple[LazyRows, list[str]]:
-    """Return the key and handle of each new cell, and a list of all these names, empty if ordinals generate them all.
+    """Return the key and handle of each new cell, and a list of these names (empty if all are generated from ordinals).
 
     `present` holds the replications of the existing cells. A generated handle depends only on the number of cells in its
     replication, so a replication has the same handles whichever other replications run with it.

@@ -145,7 +145,7 @@ class Table:
 
     @classmethod
     def lazy(cls, at_hand: dict[str, NDArray[Any]], whole: Callable[[], pl.DataFrame]) -> Table:
-        """Return a table that holds some columns, and calls `whole` for the complete frame when it needs another."""
+        """Return a table with the columns in `at_hand`. Any other column is read from the frame that `whole` returns."""
         height = len(next(iter(at_hand.values())))
         return cls(ChunkedRows(LazyRows(height, whole, at_hand), None, height, 0), {}, frozenset())
 

@@ -103,7 +103,7 @@ def derived(memory: Memory, rows: Ints) -> Ints:
 
 
 def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    """Annex some cells and mark them as rejected on day `now`.
+    """Annex the given cells and mark them as rejected on day `now`.
 
     From then on, the gate refuses the facts in the rows `facts`.
     """
@@ -112,7 +112,7 @@ def reject(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
 
 
 def erase(memory: Memory, rows: Ints, *, now: float, facts: Ints) -> Memory:
-    """Reject some cells as `reject` does, and remove their texts and values."""
+    """Reject the given cells as `reject` does, and remove their texts and values."""
     memory, erased = memory.recorded, _mask(memory.height, rows)
     nothing: dict[str, pl.Expr] = {name: pl.lit(None, schema.CELLS[name]) for name in TEXTS}
     nothing |= {"key": pl.col("handle"), "title": pl.lit(ERASED), "body": pl.lit("")}
@@ -197,7 +197,7 @@ def may_retract(memory: Memory, rows: Ints, group: Ints, by: str, rules: Rules) 
 
 
 def lift(memory: Memory, rows: Ints) -> Memory:
-    """Remove the tombstones of some cells, so that the gate admits their facts again."""
+    """Remove the tombstones of the given cells, so that the gate admits their facts again."""
     memory, lifted = memory.recorded, _mask(memory.height, rows)
     none = pl.lit(None, pl.String)
     return memory.with_cells(memory.cells.with_columns(pl.when(lifted).then(none).otherwise("tombstone").alias("tombstone")))

@@ -53,7 +53,7 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class NotTheirsError(UsageError):
-    """Correction by a person whom the rules do not allow to correct this claim."""
+    """Error for a correction by a person whom the rules do not allow to correct the claim."""
 
 
 class EditableStore(StoreFile):
@@ -164,7 +164,7 @@ def _purge(connection: sqlite3.Connection, rows: Ints, keys: list[str]) -> None:
 def correct(
     memory: Memory, rows: Ints, instead: Mapping[str, Any] | None, *, now: float, by: str, rules: Rules
 ) -> Admission:
-    """Reject the value that some cells state about an object, and admit the right claim.
+    """Reject the value that the given cells state about an object, and admit the right claim.
 
     Under `corrections = "supersede"` the right claim supersedes the wrong ones. Under `"reject"` the wrong ones lose all
     effect, and their value is refused from now on. Under `derived = "fall"` everything derived from them is rejected too.
@@ -219,7 +219,7 @@ def _admit_instead(
 
 
 def forget(memory: Memory, rows: Ints, *, now: float, by: str, rules: Rules) -> Memory:
-    """Erase the content of some cells and of everything derived from them, and refuse their facts from now on.
+    """Erase the content of the given cells and of everything derived from them, and refuse their facts from now on.
 
     Erasing is final, so only the writers of these rows and verifiers may do so, regardless of `supersede_by`.
     """

@@ -49,7 +49,7 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
     """Return an empty map, because readers see the effective confidence that the last tick stored.
 
-    A function passed instead returns, for some rows or (None) all rows, the values that a reader sees differently.
+    A function passed instead returns, for the given rows (None: all rows), the values that a reader sees differently.
     """
     return {}
 

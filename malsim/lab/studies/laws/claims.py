@@ -140,7 +140,7 @@ def explain_claim(
     params: Mapping[str, object] | None = None,
     at: float | None = None,
 ) -> LawExplanation:
-    """Explain a law's belief in a claim on day `at`. The claim is a handle, or the latest claim of `object=value`.
+    """Explain a law's belief on day `at` in a claim, given by its handle or, for the latest claim, as `object=value`.
 
     `claims` is a frame from `importers.building.claim_stream` or `read_claims`. Raises `AddressError` if there is no such
     claim by that day, `UsageError` for a law that does not explain its beliefs.

@@ -85,7 +85,7 @@ def _rows(
 
 
 def _cost_row(scenario: Scenario, seconds: float) -> dict[str, object]:
-    """Return the row with the CPU milliseconds per tick and replication, which include writers and reader.
+    """Return the row with the CPU milliseconds per tick and replication, including the writers and the reader.
 
     The value is null for a user-defined memory, which may run in other processes.
     """

@@ -121,7 +121,7 @@ class Stream:
 
 
 def ask(plant: Plant[Any], stream: Stream, *, ticks: bool) -> pl.DataFrame:
-    """Ask a memory every question in a stream. Return said (index of the answer), right and probability.
+    """Ask a memory every question in a stream. Return a frame with the columns said, right and probability.
 
     `said` is the index of the leading value (the earliest in a tie; null without an answer). `right` is 0, 1, or 1/k if k
     values tie. `probability` is null if the memory has no belief. Before each question the memory receives all earlier

@@ -246,7 +246,7 @@ def _begins_off(alarm: Bools, rep: Ints, start: Ints) -> Bools:
 
 
 def _episode_blocks(alarm: Bools, truth: Bools) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the numbers of missed episodes and of episodes that began with the alarm off.
+    """Return, per block, the number of missed episodes and the number of episodes that began with the alarm off.
 
     Both are counted per replication, or per episode if there is only one replication.
     """

@@ -187,7 +187,7 @@ def _row(mutant: Mutant, config: NetlistConfig, passing: set[str], base: Observa
 
 
 def _sound_questions(net: Net) -> frozenset[str]:
-    """Return the safety questions answered as sound, or an empty set if none can be asked (no solver, for example)."""
+    """Return the safety questions with the answer `sound`; empty if none can be asked (without a solver, for example)."""
     try:
         return frozenset(answer.question for answer in safety(net) if answer.status == "sound")
     except MalsimError:

@@ -139,7 +139,7 @@ class Scorecard:
 
     @property
     def coverage_share(self) -> float | None:
-        """Share of outputs seen both true and false, inputs shown to matter alone, and goals reached; None if none exist."""
+        """Share of the rows in `coverage` that the run showed (output values, deciding inputs, goals); None without rows."""
         return float(self.coverage["shown"].to_numpy().mean()) if self.coverage.height else None
 
     @property
