@@ -88,7 +88,7 @@ def _moments(
     in_: Array, nsamples: Array, mean: Array, m2: Array, total: Array, squares: Array, variance: Array, clears: Array,
     method: Array,
 ) -> tuple[Array, dict[str, Array]]:  # fmt: skip
-    """Return the number, mean and variance of all values including the current value."""
+    """Return the count, mean and variance of all values including the current value."""
     count = np.where(clears, 1, nsamples + 1)
     mean, m2, total, squares = (np.where(clears, 0.0, square) for square in (mean, m2, total, squares))
     variance, more = np.where(clears, 0.0, variance), count > 1

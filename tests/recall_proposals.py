@@ -111,7 +111,7 @@ class _Reader:
         return value
 
     def texts(self, name: str) -> list[str]:
-        """Return the texts in a list field, and record an issue for every other item."""
+        """Return the strings in a list field that are not blank, and record an issue for every other item."""
         value = self.given.get(name, [])
         if not isinstance(value, list):
             self.wrong(name, "must be a list of texts")
@@ -143,7 +143,7 @@ class _Reader:
         return {ours: value[name] for ours, name in FLAGS.items() if isinstance(value.get(name), bool)}
 
     def check_extras(self) -> None:
-        """Check the fields without a column in malsim, and collect their texts for the credential screen."""
+        """Check the fields that malsim stores in no column, and collect their strings for the credential screen."""
         for name in ("project", "tenant"):
             self.extras.append((name, self.text(name) or ""))
         if "operation" in self.given and self.given["operation"] not in OPERATIONS:
@@ -186,7 +186,7 @@ class _Reader:
             self.extras += [(f"hyperedges[{i}].id", item["id"]), (f"hyperedges[{i}].role", str(role))]
 
     def screen_texts(self, fields: dict[str, Any]) -> None:
-        """Screen texts without a column. The older gate reports findings as issues; the newest changes the sensitivity."""
+        """Screen the extra strings. The older gate reports findings as issues; the newest gate changes the sensitivity."""
         rules = Rules.recall_v5(gate="newest" if self.newest else "0.5")
         texts = pl.DataFrame(self.extras, schema={"path": pl.String, "text": pl.String}, orient="row")
         secret = screen.in_texts(texts, rules)

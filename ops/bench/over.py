@@ -108,7 +108,7 @@ def _fits(pin: Pin, kind: pl.DataType) -> bool:
 
 
 def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) -> tuple[Array, list[int], pl.Series]:
-    """Return the frame rows in call order, the number of rows per step (longest groups first), and the gaps of t in ms."""
+    """Return the frame rows in call order, the number of rows per step (longest groups first), and the gaps in t, in ms."""
     groups = {f"key{n}": frame[key] for n, key in enumerate(keys)} or {"key0": pl.repeat(0, frame.height, eager=True)}
     group = list(groups)
     work = pl.DataFrame({**groups, **({"t": frame[t]} if t else {})}).with_row_index("row")

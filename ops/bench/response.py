@@ -99,7 +99,7 @@ def frequency(
 
 
 def _impulse_response(sheet: Sheet, settings: Mapping[str, object] | None, tick: str, output: str) -> tuple[Array, bool]:
-    """Return the impulse response and False or, if the response settles at a constant, its differences and True."""
+    """Return the impulse response and False, or its differences and True if the response settles at a constant."""
     for calls in LONG:
         impulse = np.zeros((calls, 1))
         impulse[0] = 1.0

@@ -91,7 +91,7 @@ def sweep(
 
 
 def slot_of(sheet: Sheet, name: str, *, output: bool) -> Slot:
-    """Return the slot of an input or output pin by its public name. Raise `OpError` if there is no such pin."""
+    """Return the slot of the input or output pin with this public name. Raise `OpError` if there is no such pin."""
     slot = sheet.slots.get(name)
     if slot is None or isinstance(slot.pin, Out) != output:
         pins = [pin for pin, slot in sheet.slots.items() if isinstance(slot.pin, Out) == output]

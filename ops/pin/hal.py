@@ -98,7 +98,7 @@ class Instance:
         return pin
 
     def _whole_nanoseconds(self, pin: str, value: float) -> float:
-        """Convert seconds to nanoseconds for a component that counts them. Like HAL, truncate seconds and fraction apart."""
+        """Convert seconds to the nanoseconds that a component counts. Like HAL, truncate seconds and fraction separately."""
         if not self.component.counts or not is_time(self.sheet.slots[pin].pin.unit):
             return value
         return int(value) * 1e9 + int((value - int(value)) * 1e9)

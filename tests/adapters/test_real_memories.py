@@ -1,4 +1,4 @@
-"""Real memory packages without network access: in a run, after the values A, B, A, and against their minimal models."""
+"""Real memory packages without network access: they complete a run and answer like their minimal models."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def memory_files(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, 
 
 
 def others(folder: Path) -> dict[str, tuple[list[bytes], Callable[[bytes, Path], object], bool]]:
-    """Return valid inputs and readers for agents' messages and related files."""
+    """Return valid inputs and readers for tool calls, logs, hooks, mappings and INI files."""
     store = folder / "served.sqlite"
     server = memory_server(lambda: MemoryService(store, writer="ann", clock=lambda: 1.0))
 

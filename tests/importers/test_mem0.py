@@ -102,7 +102,7 @@ EVENTS = st.tuples(
 
 
 def one_by_one(events: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Replay the events in plain Python, and return (key, title, status, has a date) for each version."""
+    """Replay the events in plain Python. Return each version's key, title and status, and whether it has a date."""
     cells: list[list[Any]] = []
     latest: dict[str, int] = {}
     version: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Tests for falsification: breaks are found, shrunk and written as failing files, with fewer runs than a random search."""
+"""Tests for falsification: violations are found in fewer runs than by random search, shrunk, and saved as failing files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests for user-defined formulas: plotting, running, tuning, writing, and consent before running elsewhere."""
+"""Tests for user-defined formulas: plotting, running, tuning, writing, and consent to run formulas from rules files."""
 
 from __future__ import annotations
 

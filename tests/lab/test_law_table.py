@@ -1,4 +1,4 @@
-"""Tests for laws on claims: queries, ties, the published table, and tuned rules on held-out objects."""
+"""Tests for laws applied to recorded claims: queries, ties, the published table, and tuned rules on held-out objects."""
 
 from __future__ import annotations
 

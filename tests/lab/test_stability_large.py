@@ -1,4 +1,4 @@
-"""Tests that the critical ceiling of loops with over 10,000 cells agrees with eigenvalues at independent fixed points."""
+"""Tests that the critical ceiling of loops of over 10,000 cells agrees with eigenvalues computed by SciPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that each of twelve faults, planted one at a time in a sound net, is reported with its line."""
+"""Tests that each of twelve faults, planted one at a time in a faultless net, is reported with its line."""
 
 from __future__ import annotations
 

@@ -260,7 +260,7 @@ def test_tuning_figure_has_one_panel_per_setting() -> None:
 
 
 class Priced(Planted):
-    """Tuning problem whose rules can be priced."""
+    """Tuning problem that can return its rules, so that the tuner can compute their price."""
 
     def under(self, values: Mapping[str, Any]) -> Rules:
         return self.subject.replace(**{name.removeprefix("rules."): value for name, value in values.items()})

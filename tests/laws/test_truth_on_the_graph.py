@@ -1,4 +1,4 @@
-"""Graph under `[rules] effective = "records"`: it has the same beliefs as the law `records`, and explains them."""
+"""Under `[rules] effective = "records"`, the graph has the same beliefs as the law `records`, and explains them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals of writers' records contain the true accuracy as often as they should, although no truths are given."""
+"""Intervals of writers' records contain the true accuracy as often as they should, although the law sees no truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effect of verified facts on the law `records`: the fixed point it reaches, and the setting of `values` it chooses."""
+"""Effect of verified facts on the law `records`: its beliefs about close disputes, and its choice of `values`."""
 
 from __future__ import annotations
 

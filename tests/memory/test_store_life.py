@@ -1,4 +1,4 @@
-"""Tests of stores under killed processes and concurrent writers, and of reads of past days."""
+"""Tests of stores whose writers are killed or write concurrently, and of reads of past days."""
 
 from __future__ import annotations
 

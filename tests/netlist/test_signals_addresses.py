@@ -69,7 +69,7 @@ def test_expressions_are_evaluated_per_row(where: str, expected: list[float]) ->
 
 
 def test_topic_sums_cover_cells_and_each_writers_work() -> None:
-    """Topic plant has two cells and yard has one. bob's work is split evenly, so his Herfindahl index is 0.5."""
+    """The topic `plant` has two cells, `yard` one. bob's work is split evenly, so his Herfindahl index is 0.5."""
     assert values_of("add(topic-cells,0)", "topic") == [2.0, 1.0]
     index = "div(sum(mul(writer_topic-work,writer_topic-work)),mul(sum(writer_topic-work),sum(writer_topic-work)))"
     np.testing.assert_allclose(values_of(index, "writer"), [1.0, 0.5, 0.0])

@@ -1,4 +1,4 @@
-"""Tests of netlists that run on a stream, of the causes of signals, of diagrams, and of the netlist commands."""
+"""Tests of netlists that run on recorded streams, and of traced causes, diagrams and netlist commands."""
 
 from __future__ import annotations
 

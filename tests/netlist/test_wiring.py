@@ -1,4 +1,4 @@
-"""Tests that netlists are linked, and that wiring faults are reported with their positions."""
+"""Tests that valid netlists can be linked, and that wiring faults are reported with their positions."""
 
 from __future__ import annotations
 

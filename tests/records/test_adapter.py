@@ -1,4 +1,4 @@
-"""Both forms of ARW records as a user's memory: answers, contradictions and lifetimes."""
+"""ARW records and ARW overlay as a user's memory: answers, contradictions and lifetimes."""
 
 from __future__ import annotations
 

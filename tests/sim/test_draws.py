@@ -1,4 +1,4 @@
-"""Tests that a random draw depends only on its address and looks random, and that changes add up to a fact's true value."""
+"""Tests that draws depend only on their address and look random, and that a fact's changes lead to its true value."""
 
 from __future__ import annotations
 

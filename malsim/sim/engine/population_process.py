@@ -119,7 +119,7 @@ class PopulationProcess:
         return np.asarray(self._facts[self._upto.searchsorted(uniform, side="right")])
 
     def write(self, due: DueClaims, push: ShownRows, latest_claims: LatestClaims, bad: Bools | None = None) -> ClaimDraft:
-        """Return the members' drafts. Where `bad` is True, the value is changed before edges are added."""
+        """Return the members' drafts. Where `bad` is True, a draft's value is replaced by a different one."""
         context = self._context(due, push, latest_claims)
         if self.script:
             index = self.script.index(due.member, due.turn)

@@ -1,1 +1,1 @@
-"""SimPy processes written by users, and built-in actors that act between two ticks."""
+"""SimPy processes written by users, and built-in actors that act between ticks."""

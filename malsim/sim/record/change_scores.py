@@ -26,7 +26,7 @@ MOST_VOICES = 100_000_000
 
 
 class ChangeScores:
-    """Sums over ticks, per replication, and the lengths of spells in which answers were wrong.
+    """Per-replication counts, summed over ticks, and the lengths of spells in which answers were wrong.
 
     `invalidation_latency` is the time from a change of truth to the next right answer, censored by the next change and by
     the end of the run. `time_to_correction` is the time from the first wrong answer to a right one. `lineage` is the number
@@ -156,7 +156,7 @@ def _at(table: Array | Bools, value: Ints) -> Array:
 
 
 class AttackScores:
-    """Sums over the ticks of an attack, per replication, and the times from the end of the attack to a true answer.
+    """Per-replication counts over the ticks of an attack, and the times from the end of the attack to a true answer.
 
     A false answer counts as marked if its cell has a mark (^) or, in a memory without marks, if an active item states a
     different value. `facts` are the names of all facts, in order.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CorrectionScores:
-    """Sums over the ticks after corrections, per replication. Arrays have the shape (values, facts, replications).
+    """Per-replication counts over the ticks after corrections. Arrays have the shape (values, facts, replications).
 
     A value counts from its correction until it becomes true, whether or not the memory complied. A correction of a true
     value counts only as an action.

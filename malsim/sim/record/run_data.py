@@ -42,7 +42,7 @@ class RunFrames(Protocol):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RunData:
-    """Recorded frames of a run, its final memory, and sums and counts over its ticks. See `malsim.sim.run.Run`."""
+    """Recorded frames of a run, its final memory, and scores summed over its ticks. See `malsim.sim.run.Run`."""
 
     scenario: Scenario
     cells: pl.DataFrame

@@ -120,7 +120,7 @@ def _auc(probability: NDArray[np.float64], right: NDArray[np.float64], weight: N
 
 
 class RunningScores:
-    """Sums per replication over the answers to every fact at every tick."""
+    """Per-replication counts and sums of scores, over the answers to every fact at every tick."""
 
     def __init__(self, replications: int) -> None:
         self.answered, self.questions, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))

@@ -25,7 +25,7 @@ READER_OP = "reader-op-"
 
 
 class ReaderOp(NamedTuple):
-    """Kind of op that a reader can write: its description, the pin and setting for its level, and its wiring.
+    """Kind of op that a reader can write: its description, its level (pin and setting), and its wiring.
 
     `fires` is the suffix (after the op's name) of the signal that is true while the op fires.
     """

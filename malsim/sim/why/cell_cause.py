@@ -38,7 +38,7 @@ def explain(run: RunData, cell: str, *, t: float | None, rep: int) -> Explanatio
 def explain_item(
     plant: Explains[Any], state: Any, cells: pl.DataFrame, cell: str, *, t: float | None, rep: int, first: int
 ) -> LawExplanation:
-    """Explain a cell under an item-based law by repeating the law's tick on the items that were active then.
+    """Explain a cell under an item-based law by repeating the last tick on or before `t` on the items active at that tick.
 
     `state` is the final state of the run and `cells` its recorded cells. `rep` is a replication's number, and `first` the
     number of the first replication. Raises `AddressError` if the cell or one of its rivals was not recorded.
@@ -81,7 +81,7 @@ def _last_move(past: pl.DataFrame, still: float) -> tuple[str, dict[str, Any] | 
 
 
 def _edges(run: RunData, row: int, now: float, rep: int) -> pl.DataFrame:
-    """Return the evidence edges into a cell that the tick at `now` used, with the recorded `worth` of their sources."""
+    """Return the evidence edges into a cell that the tick at `now` used, with their sources' recorded scores (`worth`)."""
     handles = run.memory.cells["handle"]
     edges = run.memory.edges.filter((pl.col("target") == row) & (pl.col("weight") != 0.0) & (pl.col("t") < now))
     edges = edges.select(handles.gather(edges["source"]).alias("source"), pl.col("relation").cast(pl.String), "weight", "t")

@@ -1,4 +1,4 @@
-"""Refused and capped claims of a run, with the reasons, and the final behaviour of recorded trajectories."""
+"""Refused and capped claims of a run, with the reasons, and the final value, period and amplitude of each trajectory."""
 
 from __future__ import annotations
 

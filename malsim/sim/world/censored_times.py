@@ -84,7 +84,7 @@ def pseudo_values(spells: Spells, replications: int) -> Array:
 
 
 def _means(spells: Spells, blocks: int, *, some: bool = False) -> tuple[float, float, Array]:
-    """Return the pooled mean, the share of spells that outlast the longest completed one, and the mean without each block.
+    """Return the pooled mean, the share of spells that outlast the longest completed one, and the leave-one-block-out means.
 
     With `some`, the mean without a block that has no spell is NaN.
     """

@@ -1,4 +1,4 @@
-"""Benchmark of users' memories: overhead per call, and a run over a dict relative to a run of the published law."""
+"""Benchmark of users' memories: overhead per call, and a run with a dict as memory, relative to the published law."""
 
 from __future__ import annotations
 

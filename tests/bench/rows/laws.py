@@ -1,4 +1,4 @@
-"""Benchmark of the laws: growth with the number of claims, a price, `records` over bincounts, and a year of each law."""
+"""Benchmark of the laws: growth with the number of claims, and times of a price, of `records` and of a year's run."""
 
 from __future__ import annotations
 

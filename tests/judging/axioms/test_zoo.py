@@ -1,4 +1,4 @@
-"""Shipped zoo: a check and an axiom distinguish each defect from its repair. Axioms can also use claims from a store."""
+"""Zoo of memory defects: a check and an axiom distinguish each defect from its repair. Axioms also accept stored claims."""
 
 from __future__ import annotations
 

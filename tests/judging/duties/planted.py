@@ -1,4 +1,4 @@
-"""Test memories, each of which neglects one duty, with the duty cells that each memory must fail."""
+"""Test memories that each neglect one duty, with the cells of the duty suite that each memory must fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHAPES = [f"{shape}.{letter}" for shape in ("change", "flip", "bounded") for let
 
 
 def fails(*cells: str, vacuous: str = "") -> Callable[[type[Governed]], type[Governed]]:
-    """Return a class decorator that registers the duty cells that a memory must fail, or that must be vacuous for it."""
+    """Return a class decorator that registers the suite's cells that a memory must fail, or that must be vacuous for it."""
 
     def register(memory: type[Governed]) -> type[Governed]:
         PLANTED[memory] = set(cells), set(vacuous.split())

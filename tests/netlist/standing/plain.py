@@ -74,7 +74,7 @@ class World:
         return self._out.get((row, relation), set())
 
     def along(self, row: int, relation: str) -> set[int]:
-        """Return the active cells reached by a cell's edges of a relation. `~` reverses the edges; `*` is any relation."""
+        """Return the active cells to which a cell has edges of a relation. `~` reverses the edges; `*` is any relation."""
         return {other for other in self.all_along(row, relation) if self.lives(other)}
 
     @cached_property
@@ -110,7 +110,7 @@ class World:
 
     @cached_property
     def signs(self) -> dict[int, tuple[int, int]]:
-        """Map each cell to its number of edges to targets with three or more edges, and how many oppose the other edges."""
+        """Count each cell's edges to targets with two or more other edges, and how many of them oppose those other edges."""
         weighted = [edge for edge in self.edges if edge["weight"] and {edge["source"], edge["target"]} <= set(self.active)]
         counts = dict.fromkeys(self.rows, (0, 0))
         for edge in weighted:

@@ -45,7 +45,7 @@ class ShownRows:
         return ShownRows(self.row[rows], self.value[rows], self.effective[rows])
 
     def among(self, claims: int, rows: Ints) -> ShownRows:
-        """Expand to `claims` claims: these rows at the indexes in `rows`, and NONE for all other claims."""
+        """Return a copy for `claims` claims that has these rows at the indexes in `rows`, and NONE everywhere else."""
         shape = (claims, self.row.shape[1])
         whole = ShownRows(np.full(shape, NONE), np.full(shape, NONE), np.zeros(shape))
         whole.row[rows], whole.value[rows], whole.effective[rows] = self.row, self.value, self.effective

@@ -126,7 +126,7 @@ def _blank(name: str) -> pl.Expr:
 
 
 def _days(times: pl.Series) -> pl.Series:
-    """Convert dates, times, ISO weeks, years (if all rows are years) or plain numbers to days since 1970, others to null.
+    """Convert dates, times, ISO weeks, years (if all rows are years) or numbers to days since 1970, and all others to null.
 
     >>> _days(pl.Series(["1970-01-02", "1970-01-01T12:00:00+06:00", "1970-W02", "3.5"])).to_list()
     [1.0, 0.25, 4.0, 3.5]

@@ -178,7 +178,7 @@ class Records(Sound):
         return (2.0 + sum(agreements)) / (4.0 + len(agreements))
 
     def agreements(self, writer: str, besides: str) -> list[bool]:
-        """Return whether the writer agrees with the others' majority, per other object with a claim by the writer."""
+        """Return, per other object that the writer claims, whether the writer agrees with the other writers' majority."""
         agreements = []
         objects = [claim.object for claim in self.claims if claim.writer == writer and claim.object != besides]
         for name in dict.fromkeys(objects):
