@@ -193,7 +193,7 @@ class Figures:
 
 
 def recorded(run: BareRun) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the cells and events to draw: of the first replication if writers are random, otherwise of all."""
+    """Return the cells and events to draw, from only the first replication if writers are random."""
     if run.scenario.writers and run.scenario.replications > 1:
         first = pl.col("rep") == run.scenario.first
         return run.cells.filter(first), run.events.filter(first)

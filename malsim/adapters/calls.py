@@ -1,4 +1,4 @@
-"""Calls of foreign code, made one at a time on a thread that is abandoned if a call does not return."""
+"""Calls to foreign code, made one at a time on a thread that is abandoned if a call does not return."""
 
 from __future__ import annotations
 

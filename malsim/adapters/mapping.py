@@ -27,14 +27,14 @@ WORDS = ("object", "value", "text", "writer", "folder", "id")
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Call of a server's tool."""
+    """Tool call: the server's tool, its arguments, and whether it may fail."""
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     may_fail: bool = False
 
     def filled(self, words: Mapping[str, str]) -> dict[str, Any]:
-        """Return the arguments with all placeholders replaced."""
+        """Return the arguments with each placeholder replaced by its entry in `words`."""
         return {name: _filled(value, words) for name, value in self.arguments.items()}
 
 

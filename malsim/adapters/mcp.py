@@ -122,7 +122,7 @@ class McpServer:
             self._stored.append((right, ""))
 
     def _do(self, steps: Sequence[Step], claim: Claim | None = None, **words: str) -> list[str]:
-        """Run the steps of a call with placeholders filled in from a claim, and return all texts in the answers."""
+        """Run the steps of a call with placeholders filled in from a claim, and return the text parts of all answers."""
         about = {name: getattr(claim, name) for name in ("object", "value", "text", "writer")} if claim else {}
         placeholders = dict.fromkeys(WORDS, "") | about | words | {"folder": self.folder}
         return [text for step in steps for text in self._call(step, step.filled(placeholders))]
@@ -201,7 +201,7 @@ class McpServer:
             raise RuntimeError(f"{ended or problem}{self._stderr()}") from problem
 
     def _stderr(self) -> str:
-        """Return the end of the server's stderr for an error message, or an empty text."""
+        """Return the end of the server's stderr for an error message, or an empty string."""
         self._errors.seek(0)
         text = self._errors.read().decode("utf-8", "replace").strip()[-MOST_STDERR:]
         return f"; its stderr: {text}" if text else ""
@@ -221,7 +221,7 @@ def _by_name(tools: Mapping[str, Any]) -> ToolMapping | None:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of an answer: observations of entities, texts in a list, or lines of text."""
+    """Yield the sentences of an answer: observations of entities, strings in a list, or lines of text."""
     try:
         value = json.loads(text)
     except ValueError:

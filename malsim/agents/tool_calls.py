@@ -31,7 +31,7 @@ CONFIDENCES = ("confidence", "certainty", "score", "importance")
 
 @dataclass(frozen=True)
 class CallEvent:
-    """Event in a call to a memory's tool.
+    """Write, read, deletion or other event in a call to a memory's tool.
 
     `kind` is write, read, delete or, if unknown, the tool's name. `query` is the query text of a read.
     """

@@ -59,7 +59,7 @@ class AdapterError(MalsimError, ValueError):
 
 
 class LawError(MalsimError, ValueError):
-    """Unknown law, or a law whose file or numbers are invalid."""
+    """Unknown law, or a law whose file, options or results are invalid."""
 
 
 class ProcessError(MalsimError, RuntimeError):

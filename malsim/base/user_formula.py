@@ -1,4 +1,4 @@
-"""User-defined formula of effective confidence: function, bounded parameters, source, and consent to run it."""
+"""User-defined formula for effective confidence: function, bounded parameters, source, and consent to run it."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, result: Judgement) -> None:
-    """Write the figures. Unless memories are named, leave out models that were not compared with their source."""
+    """Write the figures. Unless memories are named, leave out laws that were not compared with the project they model."""
     from malsim.laws import unproven_laws
 
     priced = {price.memory for price in result.prices.prices} if result.prices else set()

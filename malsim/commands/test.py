@@ -89,7 +89,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _approve(scenario: Scenario, plot: Path | None, *, yes: bool) -> int:
-    """Show how a run differs from its baseline, and record it after confirmation. Return 1 if the user declines."""
+    """Show how a run differs from its baseline, and record the run after confirmation. Return 1 if the user declines."""
     from malsim.base.errors import ScenarioError
     from malsim.scenario.baseline import recording
     from malsim.scenario.checks.checks import BaselineCheck

@@ -57,7 +57,7 @@ def _explain_run(args: argparse.Namespace) -> Explanation | LawExplanation:
 
 
 def _explain_claims(args: argparse.Namespace) -> tuple[Explanation | LawExplanation, list[str]]:
-    """Explain a cell of a store, or a value if `--law` is given or there is no store. Also return a store's updates."""
+    """Explain a cell of a store, or a value if `--law` is given or there is no store. Also return the cell's updates."""
     from malsim.importers.building.claim_stream import is_memory, stream
     from malsim.lab.space.scenario_options import law_settings
     from malsim.lab.studies.laws.claims import explain_claim

@@ -17,7 +17,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import each write as a claim. A new text for an item supersedes its old text; a deleted item is annexed."""
+    """Import each write as a claim. A changed text supersedes the item's previous claim; a deletion makes it `annexed`."""
     cells, versions = Collector(), dict[str, list[str]]()
     deletions = others = unnamed = 0
     for number, line in enumerate(source.records()):

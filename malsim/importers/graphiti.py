@@ -28,7 +28,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import each edge as a claim, supported by each episode after the first. Dates suggest which edge replaced another."""
+    """Import each edge as a claim supported by each episode after the first. Replacements are inferred from dates."""
     edges, episodes, unreadable = dict[str, dict[str, Any]](), dict[str, dict[str, Any]](), 0
     for record in _items(source):
         if _is_edge(record) and text_of(record.get("fact")):
@@ -133,7 +133,7 @@ class _Graph(Collector):
         return first_text(self.episodes.get(uuid, {}), "source_description", "role", "role_type") or UNKNOWN
 
     def add_successors(self) -> None:
-        """Link each fact that ended to a fact with the same `group_id` that began at the same time.
+        """Add an edge to each fact that ended, from a fact with the same `group_id` that began at that time.
 
         Dumps do not record which fact replaced an ended fact.
         """
@@ -158,7 +158,7 @@ class _Graph(Collector):
         self.counts["  without an edge that began at the same time"] = len(ends) - sum(counts.values())
 
     def relation(self, old: str, new: str) -> int:
-        """Return an index into `_WEIGHTS`: 0 if the facts' sources and names match, 1 if sources and targets do, else 2."""
+        """Return an index into `_WEIGHTS`: 0 if both facts' sources and names match, 1 if sources and targets do, or 2."""
         ended, begun = self.facts[old], self.facts[new]
         same_source = first_text(ended, *_SOURCE) == first_text(begun, *_SOURCE)
         if same_source and ended.get("name") == begun.get("name"):

@@ -39,7 +39,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, options: Options) -> Records:
-    """Import each ADD as a claim, each UPDATE as a claim superseding the previous one, and each DELETE as an annexation."""
+    """Import each ADD as a claim and each UPDATE as its next version. A DELETE makes the latest version `annexed`."""
     payloads = _payloads(options.payload if source.is_database else source.document)
     memories = _memories(payloads)
     events = _events(source, memories)
@@ -102,7 +102,7 @@ def _memories(payloads: Payloads) -> pl.DataFrame:
 
 
 def _events(source: Source, memories: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of the history table with their writers. Blank texts become null."""
+    """Return the rows of the history table with their writers. Blank strings become null."""
     names = source.tables.get("history", frozenset())
     fields = (next((name for name in aliases if name in names), "NULL") for aliases in _COLUMNS.values())
     rows = source.rows(f"SELECT {', '.join(fields)} FROM history ORDER BY rowid") if names else []  # noqa: S608  # our own names

@@ -55,7 +55,7 @@ class Interpreter:
         return given | {"now": retraction.now, "by": retraction.by, "scope": self.scopes[object_]}
 
     def claims(self, claims: Claims, edges: Mapping[int, Sequence[Edge]]) -> dict[int, list[tuple[int, Claim]]]:
-        """Return (row, claim) pairs in order for each replication, leaving out claims without an object or value."""
+        """Map each replication to its (row, claim) pairs in order, leaving out claims without an object or value."""
         by_rep: dict[int, list[tuple[int, Claim]]] = {}
         texts = _texts(claims)
         stated = claims.stated.tolist()

@@ -119,7 +119,7 @@ class UserPlant:
         return replace(state, now=max(now, state.now)), offered
 
     def shows(self, state: UserState, object_: Ints, scope: str, now: float) -> Bools:
-        """Return a mask (object, replication) that is True if an active item within the scope states a claimed value."""
+        """Return a mask (object, replication), True where an active item within the scope states a claimed value."""
         instances, answered = state.instances, np.zeros((len(object_), len(state.instances.numbers)), dtype=bool)
         interpreter, pairs = instances.interpreter, [(rep, row) for rep in instances.alive for row in range(len(object_))]
         asks = [Ask(rep, "peek", now, interpreter.query(int(object_[row]), scope), MANY) for rep, row in pairs]
@@ -208,7 +208,7 @@ class _Instances:
             self._host.stop()
 
     def looks(self, rep: int, objects: Iterable[int], now: float, number: int) -> list[Ask]:
-        """Return one peek per object, and repeat one of the peeks to check that peeking changes nothing."""
+        """Return calls that peek at each object once and at one of them again, to check that peeking changes nothing."""
         looks = [Ask(rep, "peek", now, self.interpreter.query(object_), MANY) for object_ in objects]
         return [*looks, looks[number % len(looks)]] if looks else looks
 

@@ -194,7 +194,7 @@ def holds_table(connection: sqlite3.Connection, table: str) -> bool:
 
 
 def _is_full(path: Path | str) -> bool:
-    """Return whether the disk is full, which SQLite may report as an I/O error of its log."""
+    """Return whether the disk is full, which SQLite may report as an I/O error in its log."""
     try:
         return shutil.disk_usage(Path(path).parent).free < LARGEST_PAGE
     except OSError:

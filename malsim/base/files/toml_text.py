@@ -17,7 +17,7 @@ _NO_KEY = re.compile(r"[^\w.\- \t]")
 
 
 def toml_table(text: str) -> dict[str, Any]:
-    """Parse a TOML text, which may begin with a byte order mark.
+    """Parse TOML text, which may begin with a byte order mark.
 
     Keys with more than a hundred parts are refused, because `tomllib` takes quadratic time for such keys. Raises
     `ValueError` for such a key or for invalid TOML, and `RecursionError` for text that is nested too deeply.

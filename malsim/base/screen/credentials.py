@@ -64,7 +64,7 @@ class Credential(NamedTuple):
 
 @cache
 def formats() -> dict[str, tuple[str, re.Pattern[str], str]]:
-    """Map each kind of credential to a lower-case word that all of that kind contain, a pattern, and a made-up example."""
+    """Map each kind of credential to a lower-case word that all of them contain, a pattern, and a made-up example."""
     rows = tomllib.loads(files("malsim.base.screen").joinpath("formats.toml").read_text(encoding="utf-8"))
     return {kind: (word.lower(), re.compile(pattern, re.ASCII), text) for kind, (word, pattern, _, text) in rows.items()}
 

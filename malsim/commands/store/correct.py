@@ -1,4 +1,4 @@
-"""Correct a cell of a store that was wrong from the start, on behalf of a person.
+"""Correct a cell that was wrong from the start, on behalf of a person.
 
 malsim store correct memory.sqlite dec_a3ee --by ann --instead "use PostgreSQL"       and state the right claim
 malsim store correct memory.sqlite obs_9c1f --by ann --rules governed                 if the right claim is unknown

@@ -139,7 +139,7 @@ def with_handles(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _free_handle(kind: str, digest: bytes, used: set[str]) -> str:
-    """Return the shortest unused handle and add it to `used`."""
+    """Return the shortest unused handle made from the digest, and add it to `used`."""
     digits = digest.hex()
     names = (f"{kind}_{digits[:length]}" for length in _LENGTHS)
     handle = next((name for name in names if name not in used), f"{kind}_{digits}")

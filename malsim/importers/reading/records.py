@@ -77,7 +77,7 @@ def day_of(value: object, *, local: bool = False) -> float | None:
 
 
 def texts(name: str, items: Iterable[object]) -> pl.Series:
-    """Return a text column in which numbers become text and all other values become null."""
+    """Return a string column. Numbers become strings, and values of other types become null."""
     values = list(items)
     try:
         return pl.Series(name, values, pl.String)
@@ -87,12 +87,12 @@ def texts(name: str, items: Iterable[object]) -> pl.Series:
 
 
 def null_if_blank(name: str) -> pl.Expr:
-    """Return a column expression that replaces blank texts with null."""
+    """Return a column expression that replaces blank strings with null."""
     return pl.when(pl.col(name).str.strip_chars() != "").then(pl.col(name)).alias(name)
 
 
 def lists(name: str, items: Iterable[list[str] | None]) -> pl.Series:
-    """Return a column of text lists, built from the flat items because that is eight times faster than row by row."""
+    """Return a column of string lists, built from the flat items, which is eight times faster than row by row."""
     values = list(items)
     counts = [len(entry) if entry else 0 for entry in values]
     rows = pl.DataFrame({"row": pl.int_range(len(values), eager=True), "times": pl.Series(counts, dtype=pl.UInt32)})
@@ -107,7 +107,7 @@ def key_of(*parts: str) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """Return the value if it is a non-blank text, otherwise None.
+    """Return the value if it is a non-blank string, otherwise None.
 
     Lone surrogates are replaced, because UTF-8 cannot encode them.
     """
@@ -189,7 +189,7 @@ def share_of(value: object) -> float | None:
 
 
 def texts_of(value: object) -> list[str]:
-    """Return the texts in a list, a JSON list or a comma-separated text. An object contributes its name."""
+    """Return the strings in a list, a JSON list or a comma-separated string. An object contributes its name."""
     value = from_json(value) if isinstance(value, str) and value[:1] == "[" else value
     if isinstance(value, str):
         return [text for part in value.split(",") if (text := text_of(part.strip()))]
@@ -201,7 +201,7 @@ def _label(item: object) -> object:
 
 
 def from_json(value: object) -> Any:
-    """Decode a JSON text. Return None for invalid JSON, and return a value that is not a text unchanged."""
+    """Decode JSON text. Return None for invalid JSON; return a value that is neither text nor bytes unchanged."""
     if isinstance(value, (bytes, str)):
         try:
             return json.loads(value)

@@ -22,7 +22,7 @@ HOUR = 1.0 / 24.0
 
 @dataclass(frozen=True)
 class Defect:
-    """Known defect: its scenario in `scenarios/zoo`, which a repaired law passes, and the project, law and axiom.
+    """Known defect: the project, law and axiom concerned, and (as `path`) a scenario that a repaired law passes.
 
     `settings` are the law's parameters as shipped, `rules` the rules of the graph's law.
     """

@@ -162,7 +162,7 @@ def scope_cells() -> Iterator[Duty]:
 
 
 def _crowds() -> Iterator[Step]:
-    """Yield ann's claims about x and z in `hers`, then five writers' claims about x in `his` and about z in `hers`."""
+    """Yield claims about x and z by ann in scope `hers`, then by five writers about x in `his` and about z in `hers`."""
     facts = (("x", "A"), ("z", "K"))
     yield from (says(1.0, "ann", name, value, **HERS) for name, value in facts)
     yield from (ask(2.0, name, value, "remembered", **HERS) for name, value in facts)

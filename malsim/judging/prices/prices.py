@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Count:
-    """Minimum numbers of steps to doubt and to a changed answer (None: not reached), and the stream that changes it."""
+    """Minimum numbers of steps for doubt and for a changed answer (None: not reached), and the stream that changes it."""
 
     doubt: int | None
     price: int | None
@@ -116,7 +116,7 @@ class PriceTable:
         return price_figure(frame, most=max((price.most for price in self.prices), default=12))
 
     def __repr__(self) -> str:
-        """Return a table with one row per memory: doubt and price per strategy and way.
+        """Return a table with one row per memory: doubt and price per strategy and way of correcting the memory.
 
         For a single memory, include its witness.
         """
@@ -135,7 +135,7 @@ class PriceTable:
 
 
 def price_cells(price: Price) -> list[str]:
-    """Return a memory's table row: doubt/price per strategy and way, then lie, identities, truth, gap (`-`: not reached)."""
+    """Return a memory's table row: doubt/price per strategy and correction, then lie, identities, truth, gap (`-`: none)."""
     counts = [*price.lie.values(), *price.truth.values()]
     least = (price.lie_claims, price.lie_identities, price.truth_claims, price.gap)
     return [*(f"{_number(count.doubt)}/{_number(count.price)}" for count in counts), *map(_number, least)]

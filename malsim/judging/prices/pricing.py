@@ -92,7 +92,7 @@ class Stage:
         return looks
 
     def count(self, steps: Callable[[ClaimWorld, int], list[Event]]) -> Count:
-        """Add steps until the lie leads. Return the numbers of steps to doubt and to the changed answer."""
+        """Add steps until the lie leads. Return the numbers of steps that cause doubt and that change the answer."""
         doubt: int | None = None
         for n in range(1, self._world.most + 1):
             events = steps(self._world, n)
@@ -130,7 +130,7 @@ class Stage:
 
 
 def price_of(subject: Subject, world: ClaimWorld, *, strategies: Sequence[str] = (), ways: Sequence[str] = ()) -> Price:
-    """Return a memory's prices in one world. The defaults are the strategies `USUAL` and all ways of correcting."""
+    """Return a memory's prices in one world, by default for the strategies `USUAL` and all ways of correction."""
     subject = measured(subject)
     stage = Stage(subject, world)
     lie = {name: stage.count(STRATEGIES[name]) for name in strategies or USUAL}

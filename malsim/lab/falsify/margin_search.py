@@ -146,7 +146,7 @@ def _evolve(
 
 
 def _with_repeats(draws: Draws, parents: Point, trials: list[Point], block: int, generation: int) -> list[Point]:
-    """Replace every second child by a copy of a leader in which one block of coordinates is repeated at a new time."""
+    """Replace every second child with a copy of a leader in which one block of coordinates is repeated at a new time."""
     count, size = parents.shape
     blocks = size // block if block > 1 else 0
     if blocks < 2:  # noqa: PLR2004  # no other block to copy to

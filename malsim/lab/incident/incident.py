@@ -47,7 +47,7 @@ class Incident:
     named: bool = False
 
     def shows(self, rows: list[int]) -> bool:
-        """Return whether a part shows the incident, and gives the rival answer under each cure and without the wrong claims.
+        """Return whether a part shows the incident, but not without the wrong claims and not under the laws in `cures`.
 
         A memory that is not deterministic must show the incident in at least two of three replays.
         """
@@ -103,7 +103,7 @@ def find(
 def _incident(
     log: ClaimLog, rows: list[int], cell: str | None, answer: str | None, law: str | None, memory: Adapter | None
 ) -> Incident:
-    """Return the incident under the first law that reproduces it or, with `memory`, if one of ten replays does."""
+    """Return the incident under the first law that reproduces it. With `memory`, one of up to ten replays must."""
     tried: dict[str, str] = {}
     usable = [name for name in LAWS if name != "mal" or log.edges is not None or not log.unstated]
     for name in [law] if law or memory else usable:

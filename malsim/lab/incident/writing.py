@@ -124,7 +124,7 @@ def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
 
 
 def _stand_ins(part: dict[str, list[Any]]) -> dict[str, str]:
-    """Map each text in a part of the log to a numbered name, in sorted order within its kind."""
+    """Map each title, object and writer (sorted), and each handle (in log order), to a numbered name."""
     names = dict[str, str]()
     for column, word in (("title", "value"), ("object", "object"), ("writer", "writer")):
         texts = sorted({text for text in part[column] if text is not None})
