@@ -1,4 +1,4 @@
-"""Designs of studies: a grid of settings, a table of points, or points spread evenly over a space."""
+"""Study designs: a grid of settings, a table of points, or points spread evenly over a space."""
 
 from __future__ import annotations
 

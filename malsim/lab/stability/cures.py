@@ -33,7 +33,7 @@ STEP_METRICS = ("rise_time", "settling_time", "overshoot")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cures:
-    """Comparison of three cures for an oscillating loop with the uncured loop.
+    """Comparison of an oscillating loop with three cures: a lower ceiling, damping, and masses from stated confidence.
 
     `table` has one row per cure: cure, setting; verdict, moving (share of cells that never come to rest) and amplitude of
     ticks from stated × calibration; and the step response of `cell`, from rest, to a new claim: before, after, rise_time
@@ -60,7 +60,7 @@ class Cures:
 def cures(
     run_or_graph: Run | Memory, rules: Rules | None = None, *, cell: str | None = None, rep: int = 0, push: str = "supports"
 ) -> Cures:
-    """Compare three cures for an oscillating loop with the uncured loop.
+    """Compare an oscillating loop with three cures: a lower challenge ceiling, damping, and masses from stated confidence.
 
     The cures are 0.9 of the critical challenge ceiling; a damping of 0.9 times the smallest 2 (1 − Re λ) / |1 − λ|² over
     the eigenvalues at the fixed point (2 / (1 + L) for λ = −L); and masses from stated confidence, without a loop. Each

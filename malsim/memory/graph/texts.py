@@ -1,4 +1,4 @@
-"""Texts of claims: handles such as `dec_a3ee` (a kind and a hexadecimal tag), folded titles, and content hashes."""
+"""Textual identifiers of claims: handles such as `dec_a3ee` (kind and hex tag), folded titles, and content hashes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def kind_in(handle: str) -> str | None:
 
 
 def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
-    """Return the only handle that begins with `text`, or whose tag does if `text` is four or more hex digits, or None.
+    """Return the only handle that begins with `text` or, for four or more hex digits, whose tag does; None if none does.
 
     Raises `AddressError` if there are several.
     """
