@@ -1,4 +1,4 @@
-"""Linter for netlists, which warns about unread signals, late reads, loops and functions that never run."""
+"""Linter for netlists, which warns about unread signals, signals read a tick late, loops and functions that never run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLite implementation of ARW's record memory: records in lanes, hybrid retrieval, and an overlay that packs a prompt.
+"""Record memory of the external project ARW, in SQLite: records in lanes, hybrid retrieval, and prompt packing.
 
 >>> from malsim.records import MemoryRecord, RecordStore
 >>> with RecordStore(clock=lambda: 0) as store:

@@ -146,7 +146,7 @@ class Database:
 
 
 def any_word(text: str) -> str:
-    """Return a full-text query that matches any word of a text, or an empty text if there are no words.
+    """Return a full-text query that matches any word of a text, or an empty string if there are no words.
 
     >>> any_word('who is "on call"?')
     '"who" OR "is" OR "on" OR "call"'

@@ -181,7 +181,7 @@ class RecordStore:
         ]  # fmt: skip
 
     def contradictions(self) -> list[dict[str, Any]]:
-        """Return pairs with equal keys but different values, and pairs linked as contradictions. Scores ignore them."""
+        """Return pairs with equal keys but different values, and pairs linked as contradictions. Scores ignore both."""
         query = """SELECT a.id AS src, b.id AS dst, 'value' AS rel FROM memory_records a JOIN memory_records b
             ON a.seq < b.seq AND a.lane = b.lane AND a.kind = b.kind AND a.key = b.key AND a.value <> b.value
             WHERE a.text IS NULL AND b.text IS NULL AND a.key <> ''

@@ -85,7 +85,7 @@ def due(lanes: Sequence[str], expires: ArrayLike, updated: ArrayLike, now: int, 
 
 
 def one_of(value: object, allowed: Sequence[str], where: str) -> str:
-    """Return the value if it is an allowed text; otherwise raise `UsageError`."""
+    """Return the value if it is one of the allowed strings; otherwise raise `UsageError`."""
     if isinstance(value, str) and value in allowed:
         return value
     raise UsageError("not an allowed value", where=where, given=value, allowed=", ".join(allowed))

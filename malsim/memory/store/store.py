@@ -97,7 +97,7 @@ class Store(EditableStore):
             return [(handle, writer, version_of(file, [handle], None, rep)) for handle, writer, rep in cells]
 
     def version(self, handle: str, rep: int = 0) -> int:
-        """Return a cell's version, for use as `if_seen`: the number of writes about the cell and its object."""
+        """Return a cell's version for use as `if_seen`: the number of writes to it and to all cells about its object."""
         with self._reading() as file:
             return version_of(file, [handle], None, rep)
 
@@ -125,7 +125,7 @@ class Store(EditableStore):
             return self._write(old, new, t=latest_day(new) if t is None else t, deed="save")
 
     def set_input(self, name: str, value: object, *, writer: str, now: float) -> float:
-        """Set an input of the stored wires, such as `reviewer.ack`, from the next tick on. Return its value as a number.
+        """Set an input of the stored netlist, such as `reviewer.ack`, from the next tick on. Return its value as a number.
 
         The change is recorded as an event. Raises `UsageError` for an unknown input and for a value of the wrong type.
         """
@@ -174,7 +174,7 @@ class Store(EditableStore):
 
     @property
     def scopes(self) -> dict[str, int]:
-        """Named scopes and their replications."""
+        """Map from each named scope to its replication."""
         with self._reading() as file:
             return {name: rep for name, rep in scopes.names(file).items() if name}
 

@@ -1,4 +1,4 @@
-"""Store file, which can be read as it is now or was on a past day, and is written in transactions."""
+"""Store file, which is read in its current state or that of a past day, and written in transactions."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class StoreFile:
             self.connection.execute("INSERT OR REPLACE INTO meta VALUES ('start', ?)", (start,))
 
     def _load(self, part: Callable[[sqlite3.Connection], StorePart | None]) -> StorePart:
-        """Return a part of the store. Return all of it if `part` returns None, or if the store is small and cached."""
+        """Return the part of the store that `part` selects; all of it if `part` returns None or a small store is cached."""
         with sound(self.path):
             few = self._cache and self._cache[0] == self._version() and self._cache[1].height <= FEW_CELLS
             return (None if few else part(self.connection)) or StorePart.of(self.recorded)

@@ -24,7 +24,7 @@ _OF_ROWS = "IN (SELECT value FROM json_each(?1))"
 
 
 class StaleError(UsageError):
-    """Write that is based on an outdated version of a cell or object."""
+    """Error for a write that is based on an outdated version of a cell or object."""
 
 
 def version_of(connection: sqlite3.Connection, names: Iterable[str], object_: str | None, rep: int) -> int:
@@ -52,7 +52,7 @@ def check_version(
 def contradict_newer(
     connection: sqlite3.Connection, claim: pl.DataFrame, *, mark_rivals: bool
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Add mutual contradictions with newer cells that a claim ignores. Return the claim (one row) and notes on these cells.
+    """Make a claim and the newer cells that it ignores contradict each other. Return the claim (one row) and notes on cells.
 
     If the claim supersedes a cell that is already superseded, these are the active cells of that chain. With `mark_rivals`,
     for a claim without edges, it is the newest other value of the object by another writer.

@@ -1,1 +1,1 @@
-"""SQLite tables of a store, either in a file or in working memory."""
+"""SQLite tables of a store, in a file or in RAM."""

@@ -1,4 +1,4 @@
-"""Connection to a store's SQLite file, and errors for a file that is foreign, newer, truncated, damaged or busy."""
+"""Connection to a store's SQLite file, and errors for files that are foreign, too new, truncated, damaged or busy."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def _read_only(path: Path, wait: float) -> sqlite3.Connection:
-    """Open a store read-only. If its folder is not writable or is full, open the file as immutable.
+    """Open a store read-only. If its folder is not writable or the disk is full, open the file as immutable.
 
     The first mode may write, but `query_only` forbids it: any other connection would leave a log behind.
     """

@@ -85,7 +85,7 @@ def is_date(value: object) -> bool:
 
 
 class DamagedRowsError(ValueError):
-    """Invalid rows in a store. The caller, who knows the file name, converts this into a `StoreError`."""
+    """Error for invalid rows in a store. The caller, which knows the file name, converts it to a `StoreError`."""
 
 
 def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, scanned: object) -> int:

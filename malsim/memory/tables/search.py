@@ -47,9 +47,9 @@ _TOUCHED: dict[str, pl.DataType | type[pl.DataType]] = {"row": pl.Int64, "touche
 
 
 def as_stored(_: Sequence[int] | None) -> Mapping[int, float | None]:
-    """Return an empty map, because readers see the effective confidence that the last tick stored.
+    """Replace no scores: return an empty map, so that readers see the effective confidence stored by the last tick.
 
-    A function passed instead returns, for the given rows (None: all rows), the values that a reader sees differently.
+    Any other `WorthNow` returns, for the given rows (None: all rows), the values that readers see instead of stored ones.
     """
     return {}
 
@@ -134,7 +134,7 @@ def _matches(connection: sqlite3.Connection, query: str, rep: int, pool: int, no
 
 
 def _by_effective(connection: sqlite3.Connection, rep: int, pool: int, now: WorthNow) -> Iterator[dict[int, float]]:
-    """Yield the readable cells in order of decreasing effective confidence, and of `touched`, latest first, among equals."""
+    """Yield the readable cells in order of decreasing effective confidence. Ties are ordered by `touched`, latest first."""
     effective = read_scores(connection, height(connection, "cells"), names=("effective",))["effective"].copy()
     if moved := now(None):
         effective[list(moved)] = [math.nan if value is None else value for value in moved.values()]

@@ -43,7 +43,7 @@ def extends(new: Memory, old: Memory) -> bool:
 
 
 def _changeable(old: Memory, new: Memory) -> list[str]:
-    """Return the names of the cell columns that may differ between two memories."""
+    """Return the names of the cell columns that may differ between two memories, without comparing values."""
     ours, theirs = old.table("cells"), new.table("cells")
     if ours.rows is not theirs.rows:
         return list(STORED)

@@ -60,7 +60,7 @@ class Rows:
         return new
 
     def work(self, name: str) -> Array:
-        """Return a number that describes each cell's work, such as its impact, from entities like `impact=.8`.
+        """Return one property of each cell's work, such as its impact, read from entities like `impact=.8`.
 
         Defaults are in `lexicon.toml`.
         """

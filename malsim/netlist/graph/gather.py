@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """Edge as written in a netlist: both ends, each a name or a row of the text, and the fields set by `prop`."""
+    """Edge as written in a netlist: both ends, each a name or the row of a cell in the text, and fields set by `prop`."""
 
     source: str | int
     relation: str

@@ -46,7 +46,7 @@ def number(text: str) -> float | None:
 
 
 def bit(text: str) -> bool | None:
-    """Parse a bit: true, false, 1, 0, on, off, yes or no, in any case. Return None for anything else.
+    """Parse a bit, ignoring case: true, false, 1, 0, on, off, yes or no. Return None for anything else.
 
     >>> bit("YES"), bit("off"), bit("maybe")
     (True, False, None)

@@ -41,7 +41,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Pass:
-    """Result of one pass: the memory with the admitted findings, the runs in order, and the outputs for the next pass."""
+    """Result of running all programs once: memory with their findings, runs in order, and outputs for the next pass."""
 
     memory: Memory
     ran: tuple[Ran, ...]

@@ -1,4 +1,4 @@
-"""Lines that surfaced signals add to a push: where the signal fires, its value there, and the requested action."""
+"""Lines that signals marked `shown: surfaced` add to a push: where a signal fires, its value, and the requested action."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _matching_columns(name: str, then: pl.DataFrame, run: Mapping[str, pl.DataFr
 
 
 def _joined(name: str, then: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
-    """Join the baseline's and the run's frame on the millisecond and the key. The run's columns get the suffix `_now`."""
+    """Join the baseline's frame and the run's frame on time (ms) and key. The run's columns get the suffix `_now`."""
     keys, at = KEYS[name], (pl.col("t") * DAY).round().cast(pl.Int64).alias("at")
     sides = [frame.with_columns(at, pl.col(keys[1:]).cast(pl.String)) for frame in (then, now)]
     for side, frame in zip(("baseline", "run"), sides, strict=True):

@@ -131,7 +131,7 @@ def write(folder: Path, name: str, frames: Mapping[str, pl.DataFrame]) -> list[P
 
 
 def read(folder: Path, name: str) -> dict[str, pl.DataFrame]:
-    """Read a baseline's frames. Raise `ScenarioError` if there are none or a file is too large, damaged or a link."""
+    """Read a baseline's frames. Raise `ScenarioError` if there are none or a file is too large, damaged or a symlink."""
     paths = {frame: folder / f"{name}.{frame}.csv" for frame in KEYS}
     frames = {frame: _read_csv(path) for frame, path in paths.items() if path.exists()}
     if not frames:

@@ -90,7 +90,7 @@ class MetricEstimate:
 
     @property
     def farthest(self) -> int:
-        """Number of the replication that is farthest beyond a bound or, if all are inside, closest to one."""
+        """Number of the replication that is farthest beyond a bound or, if all are inside, closest to a bound."""
         low = _gap(self.within[0], self.ends[0]) <= _gap(self.ends[1], self.within[1])
         numbers = np.nan_to_num(self.each, nan=np.inf if not low else -np.inf)
         return int(self.replications[numbers.argmin() if low else numbers.argmax()])

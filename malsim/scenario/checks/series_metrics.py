@@ -106,7 +106,7 @@ OF_VALUE = ("mean", "lowest", "highest", "last")
 
 
 def bounds_of_metric(metric: str, value: Value, days: float) -> Bounds:
-    """Return the possible range of `metric` for `value` over a window of `days` days; its mean has the same range.
+    """Return the possible range of `metric`, and so of its mean, for `value` over a window of `days` days.
 
     >>> bounds_of_metric("mean", Apply("/", (Read("acted_false"), Read("acted"))), 30.0)
     (0.0, 1.0)

@@ -120,7 +120,7 @@ def store_history(
 
 
 def _instants(now: Memory, deeds: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per millisecond with a write: the row number and day of its last write, and the memory's size then.
+    """Return one row per millisecond with a write: row number and day of the last write, and the memory's size after it.
 
     If cells existed before the first write, as in an imported memory, the times of their creation are instants too.
     """
@@ -197,7 +197,7 @@ def _moved(
 
 
 def _as_seen(grid: pl.DataFrame, moved: Iterator[pl.DataFrame]) -> pl.DataFrame:
-    """Return `grid` with the scores of `moved`, which readers saw after writes between two ticks of the store."""
+    """Return `grid` with scores replaced by those in `moved`: the scores that readers saw after writes between two ticks."""
     frames, keys = list(moved), ["t", "deed", "row"]
     if not frames:
         return grid
@@ -262,10 +262,9 @@ def as_columns(frame: pl.DataFrame, kinds: Mapping[str, pl.DataType | type[pl.Da
 
 
 def about_objects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return two signals per object: `belief`, a score, and `rivals`, a number of items.
+    """Return two signals per object: `belief`, the highest score, and `rivals`, the number of items with another value.
 
-    `belief` is the highest score among the object's active items, and `rivals` is the number of active items with another
-    value. `cells` has the columns t, rep, object, says, score and status.
+    Only active items count. `cells` has the columns t, rep, object, says, score and status.
     """
     active = cells.filter(
         pl.col("status").cast(pl.String) == "active", pl.col("object").is_not_null(), pl.col("score").is_not_null()

@@ -151,7 +151,7 @@ class _Question:
     def _induction(
         self, stretch: Stretch, body: Formula, k: int, back: int, ahead: int, facts: Sequence[StateFact]
     ) -> tuple[str, ...] | None:
-        """Prove the induction step. Return the facts that the proof uses, or None if it fails."""
+        """Prove the induction step and return the facts that the proof uses, or None if the proof fails."""
         cycle, solver = self.unrolling.cycle, z3().Solver()
         for tick in range(back + (k + 1) * cycle + ahead):
             solver.add(*stretch.limits(tick))

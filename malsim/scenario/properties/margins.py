@@ -44,7 +44,7 @@ FUNCTIONS = {
 
 
 class BrokenDayError(ScenarioError):
-    """Invalid value on one day, such as infinity. The margins are affected only if a window includes that day."""
+    """Error for an invalid value on one day, such as infinity. Margins are affected only if a window includes that day."""
 
 
 def margins_at_start(formula: stl.Formula, trace: Trace, *, truth: bool = False) -> tuple[Array, float | None]:

@@ -80,7 +80,7 @@ class Property:
             raise ScenarioError("this formula cannot be written as text", given=self.text, hint="see `malsim docs check`")
 
     def margin(self, run: RunFrames | Trace) -> Margin:
-        """Return the margins, one per replication, at the start of a trace or a run (any object with the four frames).
+        """Return the margins, one per replication, at the start of a trace or a run (any object with the frames of a run).
 
         Raises `ScenarioError` if an address is not in the run, a window ends after the run, a value is NaN, or a
         replication has no tick with a value to compare, so that nothing was checked there.

@@ -49,7 +49,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 @pytest.fixture
 def malsim_file(request: pytest.FixtureRequest) -> Callable[[str], TestedFile]:
-    """Open a scenario file next to the test. `malsim_file("incident.toml").check()` fails as `malsim test` does."""
+    """Open a scenario file in the test's folder. `malsim_file("incident.toml").check()` fails as `malsim test` does."""
     from malsim.scenario.pytest_plugin.fixtures import TestedFile
     from malsim.scenario.pytest_plugin.scenario_tests import PluginSettings
 

@@ -213,7 +213,7 @@ def between(row: dict[str, Any], name: str) -> str:
 
 
 def entry(name: str, lines: Sequence[str], none: str, *, head: str = "") -> Iterator[str]:
-    """Yield the lines of a named entry, or the text `none` if there are no lines."""
+    """Yield an entry's lines, with its name in front of the first, or the text `none` if there are no lines."""
     if not lines and not none:
         return
     first = " ".join(part for part in (head, "" if lines else none) if part) or lines[0]

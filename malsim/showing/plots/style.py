@@ -32,7 +32,7 @@ LETTERS = 11.6  # average number of characters per inch in a headline
 
 
 class Sheet(Figure):
-    """Figure that notebooks display and `savefig` writes, without a window system. Texts are drawn literally."""
+    """Figure that notebooks display and `savefig` writes, without a window system. Text is drawn literally."""
 
     def draw(self, renderer: Any) -> None:
         """Draw the figure with control characters removed. Dollar signs are literal, except in tick labels of log axes."""

@@ -78,7 +78,7 @@ class EventLog:
     def record(
         self, kind: str, t: float | Callable[[], Array], rep: Ints, *, subject: Text, detail: Text, cause: Text
     ) -> None:
-        """Record one event per replication index in `rep`. Callable texts are evaluated only if the event is kept."""
+        """Record one event per replication index in `rep`. Texts given as functions are computed only if events are kept."""
         if not self.keeps:
             self.count(kind, rep)
         elif len(rep):

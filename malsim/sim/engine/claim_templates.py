@@ -105,7 +105,7 @@ class ClaimTemplates:
         self._weights = validated.edges.column("weight")
 
     def _are_covered(self, forms: Sequence[ClaimForm], rules: Rules) -> bool:
-        """Return True if a single check of the sample texts leaves only the bounds of each claim's numbers to check."""
+        """Return True if, once the sample texts are checked, only bounds of each claim's numbers remain to be checked."""
         constant = set(schema.CLAIMS) - {*_OF_FACTS, *_OF_STATEMENTS, *_OF_FORMS, *_OF_EACH}
         tables = ({*_OF_FACTS}, {*_OF_STATEMENTS}, {*_OF_FORMS}, {"writer"}, {*_OF_EACH})
         programs = any(form.kind == "prg" for form in forms)

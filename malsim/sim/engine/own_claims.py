@@ -51,7 +51,7 @@ class OwnClaims:
         self._first[shared[new]] = row[new]
 
     def own(self, due: DueClaims, turn: int) -> LatestClaims:
-        """Return each writer's latest claim about its due fact. `turn` is the turn's start time in ms.
+        """Return, for each due claim, its writer's latest claim about the same fact. `turn` is the turn's start time in ms.
 
         Unsuperseded claims are returned only once, for the writer's next claim.
         """

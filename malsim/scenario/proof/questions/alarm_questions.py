@@ -140,5 +140,5 @@ def _polarity(inquiry: Inquiry, name: str) -> Iterator[SafetyAnswer]:
 
 
 def _blaming(net: Net, answer: SafetyAnswer, bit: str | None) -> SafetyAnswer:
-    """Return the answer, changed to a flaw at the netlist line that writes `bit` if `bit` is given."""
+    """Return the answer or, if `bit` is given, a flaw at the netlist line that writes `bit`."""
     return SafetyAnswer(answer.question, answer.proof, False, line_of(net, bit)) if bit else answer

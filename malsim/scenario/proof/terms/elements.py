@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OutsideError(DataError):
-    """Op or formula that cannot be translated exactly into solver terms. malsim does not approximate."""
+    """Error for an op or formula that cannot be translated exactly into solver terms. malsim does not approximate."""
 
 
 @cache

@@ -38,7 +38,7 @@ WINDOW = 10  # number of turns in the moving average
 
 
 def answers(bands: pl.DataFrame, *, title: str = "", changes: pl.DataFrame | None = None) -> Sheet:
-    """Draw one panel per fact: the median over replications, with 50 % and 90 % bands.
+    """Draw one panel per fact: median effective confidence for and against the true value, with 50 % and 90 % bands.
 
     `bands` has t (days), row (the fact), signal (`for_truth`, `against_truth`, `right`), count, mean, q05, q25, q50, q75,
     q95; `changes` has t and subject of each change of truth to mark, from a single replication.

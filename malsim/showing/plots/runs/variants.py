@@ -132,7 +132,7 @@ def _end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
 
 
 def _styles(runs: Sequence[RunLine], *, scaled: bool) -> list[dict[str, Any]]:
-    """Return a style per run: solid black for the default run, other line styles or colours from a scale for the rest."""
+    """Return a style per run: solid black for the default run, and other line styles or scale colours for all other runs."""
     from matplotlib import colormaps
 
     black: dict[str, Any] = {"color": "black", "linestyle": "-"}

@@ -249,7 +249,7 @@ def _faults(axes: Axes, faults: pl.DataFrame) -> None:
 
 
 def design(candidates: pl.DataFrame, *, gain: float, hold: int, delay: float, title: str = "") -> Sheet:
-    """Plot ARL1 (ticks to detect) against the smoothing gain, with one line per hold time, the target, and the selection.
+    """Plot ARL1 (ticks to detect) against the smoothing gain, per hold time, with the target and the selected design marked.
 
     Parameters
     ----------

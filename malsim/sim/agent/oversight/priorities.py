@@ -129,7 +129,7 @@ class DisputesByFact:
         return np.asarray(floored / sum_in_order(floored, axis=0))
 
     def judged_shares(self, accuracy: float, lasts: Array) -> Array:
-        """Return `shares` updated with each fact's last verdict. The weight of a verdict decays to 1/e after `lasts` ticks.
+        """Return each value's share of support, updated with the last verdict, which decays to 1/e after `lasts` ticks.
 
         p_k ∝ share_k (h L(v|k) + (1 − h) / K);  h = exp(−age / lasts)
         """
