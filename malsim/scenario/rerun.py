@@ -45,7 +45,7 @@ ENTRIES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Rerun:
-    """Repeated run, the differences between the two machines (`other`), and the differences in each frame.
+    """Repeated run, the differences between its machine and the recorded one (`other`), and the differences in each frame.
 
     If the machines do not differ (`other` is empty), frames are compared bit for bit, and otherwise as numbers.
     """

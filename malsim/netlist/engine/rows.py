@@ -47,7 +47,7 @@ class Rows:
 
     @cached_property
     def graph(self) -> Memory:
-        """Memory used as the cache key for values that depend only on cells, edges and statuses.
+        """Memory that serves as the cache key for values that depend only on cells, edges and statuses.
 
         The key is replaced when any of these changes.
         """

@@ -137,7 +137,7 @@ def fault_of(body: str) -> str:
 
 
 def program_cells(memory: Memory, *, after: int, tick: int, first: int = 0, upto: int | None = None) -> list[ProgramCell]:
-    """Return the `prg` cells with standing programs in rows `after` to `upto`.
+    """Return the `prg` cells with standing programs in the rows from `after` (inclusive) to `upto` (exclusive).
 
     Equal cells of several replications are merged. A body without `addf` is prose. A body with `[as: NAME]` is skipped,
     because an op of the netlist runs it.

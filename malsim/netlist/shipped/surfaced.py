@@ -76,7 +76,7 @@ class SurfacedLines:
         return _with_rest(self.text.filter(pl.Series(self.rep == rep)).to_list(), int(self.more[rep]))
 
     def name(self, row: Ints) -> Bools:
-        """Return a mask, shape (replications, cells), of the cells in `row` that their replication's lines name."""
+        """Return a mask, shape (replications, cells), of the cells in `row` named in the lines of their replication."""
         is_named = np.zeros(row.shape, dtype=bool)
         np.logical_or.at(is_named, self.rep, (row[self.rep] == self.cell[:, None]) & (self.cell != NONE)[:, None])
         return is_named

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def initial_memory_of(
     table: dict[str, Any], lines: Lines, where: str, *, recorded: Mapping[str, str] | None = None
 ) -> InitialMemory | None:
-    """Read `from` and `primed_by` in `[memory]`. `recorded` holds the store hashes of a recorded run.
+    """Read the stores named by `from` and `primed_by` in `[memory]`. `recorded` holds the store hashes of a recorded run.
 
     Raises `ScenarioError` if a file is missing, is outside the scenario's folder, is not a store, or has a different hash.
     """

@@ -76,7 +76,7 @@ def stop(
     turn: Turn, again: Callable[[Bools, int], None], write: Callable[[], ClaimBatch], *, attempts: int,
     counters: TurnCounters, log: EventLog,
 ) -> ClaimBatch:  # fmt: skip
-    """Release each replication's actions if all marked rows were opened, all lessons written and all output checks passed.
+    """Release each replication's actions if all lines marked `^` were opened, all lessons written and all checks passed.
 
     Refused turns are retried with `again(mask, attempt)`, at most `attempts` times, and then given up: their actions do not
     count. No turn is released if the work, a retry or the writing raises an exception.

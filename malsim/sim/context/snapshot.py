@@ -208,7 +208,7 @@ def cells_true(snapshot: Snapshot, truth: Ints) -> Bools:
 
 
 def best_by_value(snapshot: Snapshot, truth: Ints) -> Array:
-    """Return the highest score of any active claim of each value, shape (values, facts, replications); −∞ for no claim."""
+    """Return the highest score of any active claim of each value, shape (values, facts, replications); −∞ without one."""
     cell_index = snapshot.cell_index
     speaks = snapshot.speaking
     best = np.full(cell_index.most_values * truth.size, -np.inf)
