@@ -57,7 +57,7 @@ def test_tick_prints_the_largest_changes_and_the_requests(store: str, capsys: py
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "day 86: 16 cells, 9 moved, obs_51c0 farthest, by -0.485"
     assert rest[0].startswith("time-to-stale               surfaced  fires on 5 of 16 cells: obs_")
-    assert rest[1].strip() == "queue for a refresh before decay bites"
+    assert rest[1].strip() == "queue for a refresh before it goes stale"
     assert rest[2].endswith("fires on 0 of 1 run")
     assert main(["store", "tick", store, "--now", "2026-03-01"]) == 2
 

@@ -76,7 +76,7 @@ def test_lines_fit_the_budget_and_omitted_lines_are_counted(words: list[list[int
 def test_push_shows_only_surfaced_signals(run: Run) -> None:
     lines = run.events.filter(pl.col("kind") == "surfaced")
     assert lines["cause"].str.starts_with("time-to-stale.fires(").all()
-    assert lines["detail"].str.contains("queue for a refresh before decay bites").all()
+    assert lines["detail"].str.contains("queue for a refresh before it goes stale").all()
     assert lines.group_by("t", "rep").len()["len"].max() == 1
     event = lines.row(-1, named=True)
     assert event["subject"] in event["detail"]

@@ -107,7 +107,7 @@ class StandingSignal:
         """Action that the signal requests: `acts` without the name of a derived value at its end.
 
         >>> signal_named("time-to-stale").asks
-        'queue for a refresh before decay bites'
+        'queue for a refresh before it goes stale'
         """
         asks, _, derives = self.acts.rpartition(": ")
         return asks if "-derived-" in derives else self.acts
