@@ -64,7 +64,9 @@ def test_ci_workflow_runs_in_a_shell_and_annotates_failures(tmp_path: Path, monk
     assert Path("installed.txt").read_text(encoding="utf-8") == "install wheels/m.whl\n"
     line = next(number for number, text in enumerate(scenario.read_text().splitlines(), 1) if "< 0.1)" in text)
     (note,) = [text for text in done[1].stdout.splitlines() if text.startswith("::")]
-    assert note.startswith(f"::error file=scenarios/my.toml,line={line},title=the dispute is felt (fail)::replication 0")
+    assert note.startswith(
+        f"::error file=scenarios/my.toml,line={line},title=the dispute lowers the decision (fail)::replication 0"
+    )
     assert Path("report.xml").exists()
     assert Path("report.html").exists()
 
