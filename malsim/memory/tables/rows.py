@@ -50,7 +50,7 @@ def select(connection: sqlite3.Connection, query: str, kinds: Kinds, parameters:
 
 
 def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> dict[str, NDArray[Any]]:
-    """Return columns of a whole table as arrays, like `frames.to_array`, in half the time that a frame takes.
+    """Return columns of a whole table as arrays, like `frames.to_array` but twice as fast as through a frame.
 
     Raises `DamagedRowsError` for values that do not fit the type of their column.
     """

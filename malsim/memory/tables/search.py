@@ -172,7 +172,7 @@ def candidate_rows(connection: sqlite3.Connection, rows: list[int], rep: int, no
 
 
 def content_numbers(titles: pl.Series, bodies: pl.Series) -> list[int]:
-    """Return a checksum of each folded title and body.
+    """Return one checksum per cell, computed from the normalised title and the body.
 
     The checksum must not change between releases; collisions are rare.
     """

@@ -29,7 +29,7 @@ CLAIMED = (
 
 
 def extends(new: Memory, old: Memory) -> bool:
-    """Return whether `new` was derived from `old`, so that it begins with the same claims, edges and writers."""
+    """Return whether `new` was derived from `old` and therefore begins with the same claims, edges and writers."""
     if new.height < old.height or (new.column("touched")[: old.height] < old.column("touched")).any():
         return False
     same = not set(_changeable(old, new)) & set(CLAIMED)

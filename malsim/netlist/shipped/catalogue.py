@@ -83,7 +83,7 @@ AXES = ("evidence", "structure", "currency", "salience", "task", "writer", "meta
 
 @dataclass(frozen=True)
 class StandingSignal:
-    """Standing signal. `value` names the signal of its net that is watched, `fires` the bit that is true while it fires.
+    """Standing signal. `value` and `fires` name signals of its net: the watched value, and a bit that is true when firing.
 
     If `lowest` is true, the worst row is the row with the lowest value, otherwise the row farthest from 0.
     """

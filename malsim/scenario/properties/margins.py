@@ -243,7 +243,7 @@ def _distance(relation: str, left: Array, right: Array) -> Array:
 
 
 def _joined(word: str, left: Array, right: Array) -> Array:
-    """Join margins by `and`, `or` or `implies`. If one side is NaN and the other does not decide alone, return NaN."""
+    """Join margins by `and`, `or` or `implies`. If one side is NaN and the other does not decide the result, return NaN."""
     if word == "and":
         both = np.minimum(left, right)
         alone = np.fmin(left, right)

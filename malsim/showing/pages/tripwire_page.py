@@ -55,7 +55,7 @@ def scores(frame: pl.DataFrame, *, single: bool) -> str:
 
 
 def inputs(frame: pl.DataFrame) -> str:
-    """Return a table of the watched signals and how fresh they are."""
+    """Return a table of the watched signals and their freshness."""
     rows = [
         [row["signal"], f"{row['fresh']:.1%}", f"{row['longest']} ticks", f"day {row['changed']:g}"]
         for row in frame.to_dicts()

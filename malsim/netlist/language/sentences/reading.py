@@ -31,7 +31,7 @@ class Where(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Tokens of one statement: its words in order, the words of each edge, and the words of the remark."""
+    """Tokens of one statement: its words in order, the words of each edge, and the ignored words at the end of the line."""
 
     words: list[Token]
     edges: list[list[Token]]

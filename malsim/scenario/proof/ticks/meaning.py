@@ -202,7 +202,7 @@ def _opposite(truth: Truth) -> Truth:
 
 
 def _joined(word: str, left: Truth, right: Truth) -> Truth:
-    """Join two truth values. If one side has no value, the result has one only if the other side decides it alone."""
+    """Join two truth values. If one side has no value, the result has a value only if the other side alone decides it."""
     if word == "implies":
         left = _opposite(left)
     if word != "and":
