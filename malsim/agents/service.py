@@ -69,7 +69,7 @@ class MemoryService:
         self.store.close()
 
     def orient(self) -> str:
-        """Tick the store and return how to read a cell, what is expected of writers, and the cells with the highest rank."""
+        """Tick the store, and return advice for readers and writers and the cells with the highest rank."""
         self.tick()
         fixed = {row["handle"]: row["body"] for row in ten_cells().iter_rows(named=True)}
         parts = [

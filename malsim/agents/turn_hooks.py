@@ -94,7 +94,7 @@ EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "tool":
 
 @dataclass(frozen=True)
 class TurnRules:
-    """Rules of a turn: whether marked cells must be opened and a claim is required, maximum refusals, and words per push."""
+    """Rules of a turn: whether opening cells and making a claim are required, maximum refusals, and words per push."""
 
     opens: bool = True
     writes: bool = True

@@ -127,7 +127,7 @@ def _prove(args: argparse.Namespace) -> int:
 
 
 def _design(args: argparse.Namespace) -> int:
-    """Design a tripwire that meets the target run lengths, and write it. Return 1 if no structure reaches the targets."""
+    """Design a tripwire that meets the target run lengths, and write it. Return 1 if no tripwire meets the targets."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.runs.observation import Noise, noise_of
     from malsim.lab.tripwire.study.alarm_design import design_tripwire

@@ -30,7 +30,7 @@ def read(source: Source, options: Options) -> Records:
 
 
 def _read(text: str, path: str) -> Note:
-    """Parse the file of a fact as a note with one observation, or the index as a note of its lines without file links."""
+    """Parse the file of a fact as a note with one observation, or the index with one per line that links to no file."""
     note = note_of(text, PurePosixPath(path).stem)
     if PurePosixPath(path).name == INDEX:
         items = [match["text"] for line in note.body.splitlines() if (match := _ITEM.match(line))]

@@ -24,7 +24,7 @@ class Bounds(Axiom):
     """Every belief lies in [0, 1], and no score is NaN."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw a few claims, many writers for or against a value, claims stated at 0 or 1, or a peek ten years later."""
+        """Draw a few claims, claims by many writers, claims of confidence 0 or 1, or a peek ten years after the claims."""
         kind = pick.by_turns(("few", "crowd", "against", "certain", "late"))
         if kind in ("crowd", "against"):
             count = pick.one((3, 6, CROWD, CROWD))
@@ -65,7 +65,7 @@ class Consistency(Axiom):
     requires = "belief"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims of two or more values by one or several writers, simultaneous or apart, once or in alternation."""
+        """Draw claims of two or more values, simultaneous or apart, by one or more writers, once or in alternation."""
         values = pick.by_turns(("AB", "ABC", "ABCDE", "AB", "ABABABABAB", "ABCABCABC"))
         one_voice = len(set(values)) == len(values) and pick.count(0, 1)
         claims, t = list[Event](), 0.0

@@ -47,7 +47,7 @@ class EdgeTarget(Axiom):
     requires = "edges"
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
-        """Draw claims about x and about objects with similar names or values, with or without the edge's target."""
+        """Draw claims about objects with similar names or values, and a contradiction of one of them or of no claim."""
         alike = pick.one((SHARED, tuple(zip(THINGS, VALUES, strict=True))[: pick.count(1, 4)]))
         claims = [
             Event(float(index), "write", about, value, f"w{index}", pick.one((0.5, 0.7)))

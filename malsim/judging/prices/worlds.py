@@ -77,7 +77,7 @@ class ClaimWorld:
 
 
 def closed_world(honest: int = 3, *, stated: float = 0.8, **numbers: float) -> ClaimWorld:
-    """Return the world of the published table: each honest writer claims twice that x is A, and claims six other facts once.
+    """Return a world in which each honest writer claims twice that x is A, and claims six other facts once.
 
     Raises `UsageError` for fewer than one honest writer.
     """

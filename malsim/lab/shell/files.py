@@ -158,7 +158,7 @@ def _empty(statement: Statement) -> bool:
 
 
 def run_stream(path: str, stream: str | None, tick: str | None, memory: Memory | None) -> tuple[Net, pl.DataFrame]:
-    """Run a netlist over a table with one row per tick. Return the net, and the values of all signals at each row."""
+    """Run a netlist over a table with one row per tick. Return the loaded net, and all signal values at each row."""
     from malsim.netlist import load
     from malsim.netlist.engine.stream import run
 
