@@ -497,7 +497,7 @@ def test_weight_format_matches_the_reference() -> None:
     assert [exact(value) for value in (1.0, -0.5, 1e-7, 0.6, 1e21)] == ["1", "-0.5", "1e-7", "0.6", "1e+21"]
 
 
-# In malsim, a quote within a word does not start a text, and a non-breaking space does not separate words.
+# In malsim, a quote within a word does not start a string, and a non-breaking space does not separate words.
 NO_WORD = re.compile('[^\\s"]"|\u00a0')
 
 

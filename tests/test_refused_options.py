@@ -61,7 +61,7 @@ CASES = {
     "run x.toml --set rules.mass_from=nosuch": "not one of the allowed values",
     "run x.toml --rules nosuch": "no such preset or file",
     "agent serve s.sqlite --token-file token": "--token-file needs --http",
-    "agent serve s.sqlite --http 0 --host 0.0.0.0": "a server for other machines needs a token",
+    "agent serve s.sqlite --http 0 --host 0.0.0.0": "a network-facing server needs a token",
     "sensitivity x.toml --range rules.damping=0.5:0.9 --metric cells --workers 0": "out of bounds",
     "test x.toml --check nosuch": "no check was found",
     "store tick s.sqlite --now -1": "a store cannot tick before the day of its last write",

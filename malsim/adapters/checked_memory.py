@@ -51,7 +51,7 @@ class CheckedMemory:
         self._waiting = [Ask(number, MAKE)]
         self._now = 0.0
         self._last: Claim | None = None
-        # `failed_at` is a text that states the day of the failed call and the last claim before it
+        # `failed_at` states the day of the failed call and the last claim before it
         self._failed, self.failed_at = False, ""
 
     def declares(self) -> Mapping[str, Any]:

@@ -65,7 +65,7 @@ class Claim:
         if self.valid_to is not None and not self.start < self.valid_to:
             hint = "without valid_from, a claim is valid from its time"
             where, allowed = "Claim: valid_to", f"above {self.start:g}"
-            raise DataError("the claim ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
+            raise DataError("validity ends before it begins", where=where, given=self.valid_to, allowed=allowed, hint=hint)
 
     @property
     def start(self) -> float:

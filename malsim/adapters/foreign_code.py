@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 MARK = "MALSIM_SANDBOX"
 LIMIT, LOADING = 10.0, 60.0  # time limits in seconds for a call and for an import
-# pattern of file names, format of (deadline, limit), and number of bytes per file
+# note files: pattern of their names, format of (deadline, limit), and size in bytes
 NOTES, FORM, SIZE = "call-*", struct.Struct("dd"), 512
 
 

@@ -55,7 +55,7 @@ def load_factory(name: str) -> Callable[[], UserMemory]:
         ) from problem
     if not callable(factory):
         raise AdapterError(
-            "not a factory of memories", where=name, given=type(factory).__name__, hint="name a class or a function"
+            "not a memory factory", where=name, given=type(factory).__name__, hint="name a class or a function"
         )
     return factory  # type: ignore[no-any-return]  # `make_memory` checks the result
 

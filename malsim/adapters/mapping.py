@@ -85,7 +85,7 @@ def shipped_mappings() -> list[ToolMapping]:
 def _step(given: object, where: str) -> Step:
     allowed = "tool, arguments, may_fail"
     if not isinstance(given, dict) or not isinstance(given.get("tool"), str) or set(given) - set(allowed.split(", ")):
-        raise AdapterError("not a valid step of a mapping", where=where, given=repr(given), allowed=allowed)
+        raise AdapterError("not a valid mapping step", where=where, given=repr(given), allowed=allowed)
     try:
         step = Step(**given)
         step.filled(dict.fromkeys(WORDS, ""))

@@ -32,7 +32,7 @@ from malsim.base.errors import AdapterError
 DIMENSIONS = 512
 EVERYBODY = "bench"  # user_id for claims without a scope
 MOST = 1000  # maximum number of mem0 memories returned for an object
-# scores are rounded to this many digits because Qdrant's float32 scores of a tie differ by up to 1.2e-7
+# scores are rounded to this many digits because Qdrant's float32 scores of tied items differ by up to 1.2e-7
 DIGITS = 6
 
 

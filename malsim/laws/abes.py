@@ -20,7 +20,7 @@ import numpy as np
 from malsim.base.parameters import Param
 from malsim.laws.engine.items import Change, Claim, Columns, ItemField, Items, first, none, state_column
 
-COOLDOWN = 10.0 / 86_400.0  # days (ten seconds)
+COOLDOWN = 10.0 / 86_400.0  # ten seconds, in days
 p = ItemField("stated", "1", "confidence")
 clock = ItemField("time", "d", "time of the last claim")
 gain = Param(0.05, "1", "confidence gained by a repetition", 0.0, 1.0)

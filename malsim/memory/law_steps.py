@@ -168,7 +168,7 @@ def settle(memory: Memory, now: float, rules: Rules | None = None) -> Settled:
     trail = [memory.column("effective")]
     record = records(memory, trail[-1], rules)
     for count in range(1, rules.settle_ticks + 1):
-        if rules.wrong_when != "contradicted":  # the other rules count outcomes by effective confidence
+        if rules.wrong_when != "contradicted":  # all other values count outcomes by effective confidence
             record = records(memory, trail[-1], rules)
         result = step(memory, trail[-1], record.calibration, rules)
         change = float(nan_to_zero(np.abs(result.effective - trail[-1])).max())

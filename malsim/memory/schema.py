@@ -88,7 +88,7 @@ CELLS: dict[str, pl.DataType | type[pl.DataType]] = {
     "reverify": pl.Float64,
     "rejected": pl.Float64,  # day on which a person rejected or erased the cell; null if never
     "tombstone": pl.String,  # digests of the facts that the gate refuses because of this cell; null if none
-    "content": pl.UInt64,  # hash of rep, kind, title and body; texts are compared only if hashes are equal
+    "content": pl.UInt64,  # hash of rep, kind, title and body; these are compared only if hashes are equal
 }
 
 EDGES: dict[str, pl.DataType | type[pl.DataType]] = {

@@ -142,7 +142,7 @@ def evaluate(where: Address | SignalRow | str, frames: Frames | Memory, *, at: f
         isinstance(leaf, Row) and leaf.hops for leaf in leaves(point)
     ):
         hint = "write net NAME op.in < ADDRESS, and read the signal NAME"
-        raise AddressError("functions and row neighbours are computed only on wires", given=str(point), hint=hint)
+        raise AddressError("only a net can evaluate functions and hops from rows", given=str(point), hint=hint)
     elif isinstance(point, Path):
         values = _path(point, frames)
         if point.hops and not any(hop.every for hop in point.hops):

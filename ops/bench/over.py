@@ -133,7 +133,7 @@ def _spacing(work: pl.DataFrame, group: Sequence[str], where: str) -> pl.Series:
     gaps = gap.dt.total_microseconds() / 1e3 if kind.is_temporal() else (gap * MILLISECONDS["d"]).round()
     spacing = work.select(gaps.alias("gap"))["gap"].drop_nulls()
     if (spacing <= 0).any():
-        raise OpError("two rows of a group have the same time", where=where, hint="add a key to `by`, such as rep")
+        raise OpError("two rows in a group have the same time", where=where, hint="add a key to `by`, such as rep")
     return spacing
 
 

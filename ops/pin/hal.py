@@ -94,7 +94,7 @@ class Instance:
     def _pin(self, word: str) -> str:
         pin = self.component.pin(word)
         if pin is None:
-            raise OpError("this HAL pin has no counterpart", where=self.component.name, given=word)
+            raise OpError("this HAL pin has no counterpart in malsim", where=self.component.name, given=word)
         return pin
 
     def _whole_nanoseconds(self, pin: str, value: float) -> float:

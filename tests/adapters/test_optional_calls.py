@@ -88,7 +88,7 @@ def test_coroutine_that_is_not_awaited_is_an_error(*, trusted: bool) -> None:
     [
         (
             lambda: Claim(5.0, "ann", "x", "A", valid_to=4.0),
-            "valid_to: the claim ends before it begins; given: 4.0; allowed: above 5",
+            "valid_to: validity ends before it begins; given: 4.0; allowed: above 5",
         ),
         (lambda: Claim(5.0, "ann", "x", "A", valid_from=math.nan), "Claim: valid_from: not a day"),
         (lambda: Claim(5.0, "ann", "x", "A", scope="a" * 10_000), "Claim: scope: not a valid scope"),

@@ -268,7 +268,7 @@ def test_user_formula_is_analysed_by_its_numerical_slope() -> None:
 def test_stability_depends_on_rules_damping_and_mass_from() -> None:
     memory = graph(np.full(3, 0.3), clique(3))
     damped = ms.stability(memory, PLAIN.replace(damping=0.5))
-    plain = ms.stability(memory, PLAIN).spectral_radius  # the largest mode has λ = −ρ, the two others λ = ρ/2
+    plain = ms.stability(memory, PLAIN).spectral_radius  # the eigenvalues are −ρ, ρ/2 and ρ/2
     assert damped.spectral_radius == pytest.approx(0.5 + 0.5 * plain / 2, rel=1e-4)
     assert damped.verdict == "settled"
     stated = ms.stability(memory, PLAIN.replace(mass_from="stated"))

@@ -63,7 +63,7 @@ def test_unknown_lineage_form_is_refused() -> None:
     claims = Claims(**indices, stated=np.ones(1))
     with pytest.raises(LawError, match="no such option"):
         believed(claims, KIN, lineage="two")
-    with pytest.raises(ScenarioError, match="alike needs a lineage"):
+    with pytest.raises(ScenarioError, match="'alike' needs a lineage"):
         Population(behaviour="honest", alike=0.5)
 
 

@@ -45,7 +45,7 @@ def test_graph_and_law_have_the_same_beliefs(tmp_path: Path, *, verified: bool) 
     rows = both.filter(pl.col("belief_law").is_not_null())
     assert rows.height == laws.height > 100
     np.testing.assert_allclose(rows["belief"], rows["belief_law"], rtol=0.0, atol=1e-12)
-    assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # values that no writer claims any more
+    assert (both.filter(pl.col("belief_law").is_null())["belief"] == 0.0).all()  # no writer still claims these values
 
 
 def test_graph_explains_a_cell_at_any_tick(tmp_path: Path) -> None:

@@ -124,4 +124,4 @@ def test_abandoned_claims_count_as_one_claim_on_the_graph(tmp_path: Path) -> Non
         path.write_text(STORY.format(rules=f'records_voice = "{rule}"') + words, encoding="utf-8")
         cells = ms.run(path).memory.cells
         worth[rule] = float(cells.filter(cells["writer"] == "seer")["effective"][0])
-    assert worth["apart"] < 0.5 < worth["one"]  # counted apart, three claims outvote two; as one claim, they lose
+    assert worth["apart"] < 0.5 < worth["one"]  # three separate claims outvote two, but not if they count as one

@@ -218,7 +218,7 @@ def test_nan_is_handled_as_the_data_sheet_states(name: str) -> None:
 
 LEFT = {  # outputs that a reset may leave unchanged, with the reason
     "oneshot": {"time_left"},  # HAL leaves time_left unchanged too; out and the timer are cleared
-    "trend": {"kept"},  # only values outside the window are left
+    "trend": {"kept"},  # old values remain, but `held` excludes them
 }
 ELSEWHERE = {  # outputs that a reset does not return to their initial values
     "estop-latch": {"ok_out", "fault_out", "watchdog", "reset_before"},  # a reset arms the latch

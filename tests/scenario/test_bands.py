@@ -80,7 +80,7 @@ def test_texts_bits_and_integers_are_compared() -> None:
         ("version", 1.0, "1", "2", 10), ("pinned", 4.0, "true", "false", 1), ("status", 6.0, "superseded", "active", 2),
     ]  # fmt: skip
     exact = compare({"cells": then}, {"cells": now}, {"version": Band(absolute=1), "*": Band(absolute=9.0)}).differences
-    assert exact["column"].to_list() == ["pinned", "status"]  # bands do not apply to bits and texts
+    assert exact["column"].to_list() == ["pinned", "status"]  # bands do not apply to bits and strings
 
 
 def test_each_signal_has_its_own_band_and_rows() -> None:

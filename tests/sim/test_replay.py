@@ -221,7 +221,7 @@ def test_tie_of_k_values_counts_as_one_kth_in_every_command(tmp_path: Path) -> N
     wanted = (1 / 2 + 1 + 1 / 3) / 3
     assert found.baselines["majority"].value["accuracy"] == pytest.approx(wanted)
     assert found.baselines["stated"].value["accuracy"] == pytest.approx(wanted)
-    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # both values are equally believed
+    assert found.answers.filter(object="o1")["right"].to_list() == [0.5]  # the two values tie
     assert found.score.value["accuracy"] == pytest.approx(found.answers["right"].mean())
     claims, truth = read_claims(tmp_path / "claims.csv").claims, read_truth(tmp_path / "truth.csv")
     assert replay_law(claims, truth, law="majority").score.value["accuracy"] == pytest.approx(wanted)  # type: ignore[union-attr]  # truth is given

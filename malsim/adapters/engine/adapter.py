@@ -112,7 +112,7 @@ class Adapter:
             return cls(name=given, limit=limit, trusted=trusted, allowed=True)
         if not callable(given):
             hint = "give a class, a function that makes a memory, or package.module:factory"
-            raise UsageError("not a factory of memories", where="memory", given=type(given).__name__, hint=hint)
+            raise UsageError("not a memory factory", where="memory", given=type(given).__name__, hint=hint)
         module, name = getattr(given, "__module__", ""), getattr(given, "__qualname__", type(given).__name__)
         return cls(name=f"{module}:{name}", factory=given, limit=limit, trusted=trusted, allowed=True)
 

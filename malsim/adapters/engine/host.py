@@ -175,9 +175,9 @@ def _item(item: Any, now: float) -> ShownItem:
         value, text = get("value"), get("text")
     except (TypeError, KeyError, AttributeError) as problem:
         missing = [name for name in ("id", "object", "rank") if not hasattr(item, "keys") or name not in item]
-        raise wrong_answer(f"returned an item without {', '.join(missing) or 'get'}", item) from problem
+        raise wrong_answer(f"returned an item without {', '.join(missing) or 'a get method'}", item) from problem
     if value is None and text is None:
-        raise wrong_answer("returned an item with neither a value nor a text", item)
+        raise wrong_answer("returned an item without a value or text", item)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = f"{value:g}"
     if (status := get("status", STATUSES[0])) not in STATUSES:
@@ -185,7 +185,7 @@ def _item(item: Any, now: float) -> ShownItem:
     numbers = {name: _number(name, rank if name == "rank" else get(name), now) for name in NUMBERS}
     start, end = numbers["valid_from"], numbers["valid_to"]
     if start is not None and end is not None and end < start:
-        raise wrong_answer(f"returned, on day {now:g}, an item that ends before it begins", f"{start} to {end}")
+        raise wrong_answer(f"returned, on day {now:g}, an item with valid_to before valid_from", f"{start} to {end}")
     return ShownItem(
         str(id_), str(object_), None if value is None else str(value), None if text is None else str(text),
         rank=numbers.pop("rank") or 0.0, active=bool(get("active", True)), status=str(status), **numbers,

@@ -35,7 +35,7 @@ class Interpreter:
         self.origins: dict[
             tuple[int, int], dict[int, tuple[int, float, float]]
         ] = {}  # writer, time and confidence of the latest claim of each value
-        self.claimed: dict[int, list[int]] = {}  # objects that have a claim, by replication
+        self.claimed: dict[int, list[int]] = {}  # objects that have a claim, keyed by replication
         self._values: dict[tuple[int, int], dict[str, int]] = {}
         self.scopes = list(vocabulary.scopes) or [""] * len(self.objects)
         self._queries = [

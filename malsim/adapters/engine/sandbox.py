@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 GRACE = 1.0  # seconds beyond a call's limit before its process is killed
 LOOK = 0.25  # seconds between checks of the process
-TAIL = 500  # number of characters at the end of the output that an error shows
+TAIL = 500  # number of characters that an error shows from the end of the output
 COMMAND = "from malsim.cli import main; sys.exit(main())"
 
 

@@ -85,7 +85,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     with writing(path):
         if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "a folder", str(path))
+            raise IsADirectoryError(errno.EISDIR, "is a folder", str(path))
         with hidden_folder(path.parent) as folder:
             yield folder / path.name
             (folder / path.name).replace(path)
@@ -101,7 +101,7 @@ def folder_of_files(folder: str | Path) -> Iterator[Path]:
     with writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists() and not folder.is_dir():
-            raise FileExistsError(errno.EEXIST, "a file", str(folder))
+            raise FileExistsError(errno.EEXIST, "is a file", str(folder))
         with hidden_folder(folder.parent) as temporary:
             yield temporary
             folder.mkdir(exist_ok=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DAY = 86_400_000.0  # length of a day in ms
 _UNITS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6, "ps": 1e-9, "fs": 1e-12}  # length of each unit in ms
 _STEPS = [(f"{size} {unit}", size * length) for unit, length in _UNITS.items() for size in (100, 10, 1)]
-_WHOLE = 1e-6  # tolerance as a fraction of a unit, above the rounding errors of times
+_WHOLE = 1e-6  # tolerance as a fraction of a unit, larger than the rounding errors of times
 _FIRST, _LETTERS = 33, 94  # identifiers use the 94 printable ASCII characters from code 33
 
 

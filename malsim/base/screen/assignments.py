@@ -70,7 +70,7 @@ _SENTENCE = re.compile(
 )
 _COMMON = {"password", "pass", "passwd", "pwd", "secret", "token", "user", "x", "xxx"}
 SHORT_SECRET, LEAST_MIXED = 8, 3  # minimum length and number of character classes of a short secret
-# a value made only of such pieces is a harmless key, such as `user:42` in a cache
+# a value made only of pieces that match is a harmless key, such as `user:42` in a cache
 _PIECE = re.compile(r"[A-Za-z]{0,14}|\d{1,8}T?|[A-Za-z]\d{1,4}|v\d+")
 
 

@@ -39,7 +39,7 @@ DRESSED = (
     r"\u2460-\u24ff\u3164\ufe00-\ufe0f\ufe50-\ufe6f\ufeff\uff01-\uff5e\uffa0\U0001d400-\U0001d7ff\U0001f130-\U0001f189"
     r"\U000e0000-\U000e01ef]"
 )
-# A text without a match contains no credential, so most texts need only one search.
+# A string without a match contains no credential, so most strings need only one search.
 CANDIDATE = rf"[A-Za-z0-9_~+/=.$%:*-]{{15,}}|{CUES}|-----BEGIN|://|\{{S|(?:&#[0-9A-Za-z]{{2,8}};|\\[uUx]\{{?[0-9A-Za-z]{{2,8}}\}}?){{4}}|(?:[a-z]{{3,8}}[ ,\n\t]+(?:\d{{1,2}}[.)] ?)?){{11}}|{DRESSED}"
 _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=.~$:-])[\"']?[ \t]*\\?\r?\n[ \t>|#*]*[\"']?(?=[A-Za-z0-9_+/=.~$:-])")
 _ESCAPE = re.compile(

@@ -90,7 +90,7 @@ def _serve_http(server: MCPServer[Any], args: argparse.Namespace) -> None:
     token = read_text(args.token_file, refused=UsageError).strip() if args.token_file else ""
     if not token and args.host not in ("127.0.0.1", "localhost", "::1"):
         raise UsageError(
-            "a server for other machines needs a token", where="--host", given=args.host, hint="add --token-file FILE"
+            "a network-facing server needs a token", where="--host", given=args.host, hint="add --token-file FILE"
         )
     app = server.streamable_http_app(host=args.host)
     uvicorn.run(with_token(app, token) if token else app, host=args.host, port=args.http, log_level="warning")

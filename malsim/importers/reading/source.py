@@ -53,7 +53,7 @@ class Source:
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self.path, self._stack = path, stack
-        self.cut = self.bad = 0  # number of truncated last lines, and of other lines without a record
+        self.cut = self.bad = 0  # counts of truncated last lines and of other lines without a record
 
     @cached_property
     def head(self) -> bytes:
@@ -158,7 +158,7 @@ class Source:
             raise StoreError("the JSON document is too large", where=str(self.path), allowed=f"at most {MOST_BYTES} bytes")
         try:
             value = json.loads(self.path.read_bytes().decode("utf-8-sig"))
-            # some programs encode their JSON twice, so a text is decoded again
+            # some programs encode their JSON twice, so a string is decoded again
             return json.loads(value) if isinstance(value, str) else value
         except UnicodeDecodeError as error:
             raise StoreError("not UTF-8 text", where=str(self.path), hint="save the file as UTF-8") from error

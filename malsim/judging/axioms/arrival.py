@@ -130,7 +130,7 @@ class Names(Axiom):
         if not is_stream(events, "write"):
             return None
         plain = last(subject, events)
-        by_text = any(item.get("read") for item in plain.items)  # values read from texts may be confused if similar
+        by_text = any(item.get("read") for item in plain.items)  # similar values may be confused if they are read from text
         for names in OTHERS[:PERMUTED] if by_text else OTHERS:
             used = {name for event in events for name in (event.object, event.value, event.writer)}
             if not used & {*names}:

@@ -17,7 +17,7 @@ CROWD, LATE, FOR_SURE = 30, 3650.0, (0.0, 1.0)
 SUPPORT = (Edge("supports", "x is A"),)
 HALF = 0.5
 LEAST, MOST = 0.05, 0.99
-LONG = 1000.0  # late claims are dated backwards from this day
+LONG = 1000.0  # for `late`, times are subtracted from this day, so that each claim is older than the one before
 
 
 class Bounds(Axiom):

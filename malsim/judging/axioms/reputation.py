@@ -8,7 +8,7 @@ from malsim.judging.axioms.engine.compare import differs, is_stream, last, numbe
 from malsim.judging.axioms.engine.events import MINUTE, UNSTATED, YEARS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-PRIOR = 0.02  # largest score change attributed to a prior that ticks learn from all claims
+PRIOR = 0.02  # ticks may learn a prior from all claims, so score changes up to this size are ignored
 HONEST, LIARS = ("ann", "bob", "cid"), ("zoe", "dan")
 MOST, ERRS, OWN = 30, 0.2, "own"
 DISSENT = (("zoe", "B"), ("dan", "C"), ("eve", "D"), ("lou", "E"))

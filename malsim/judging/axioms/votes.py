@@ -9,7 +9,7 @@ from malsim.judging.axioms.engine.compare import in_order, is_stream, last, lead
 from malsim.judging.axioms.engine.events import HOUR, MINUTE, WRITERS, Event, Pick
 from malsim.judging.axioms.engine.subject import Subject
 
-MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo; the others are in days
+MOST, DAY, SOON, LONGEST = 20, 1.0, 0.5, 20.0  # maximum number of claims in an echo, then three durations in days
 SPANS = {"again": (MINUTE, 1.0), "weeks": (7.5, 20.0)}  # (shortest, longest) gap between claims, in days
 FORMER = "CDE"
 SPREAD = 0.1  # longest time between writers' claims of the same value, in days

@@ -83,7 +83,7 @@ def _durations(log: pl.DataFrame) -> tuple[Array, Array]:
     duration = _numbers(log, "duration")
     if log["ended"].dtype != pl.Boolean or log["ended"].null_count():
         given, allowed = str(log["ended"].dtype), "Booleans without nulls"
-        raise DataError("every row must be true or false", where="fit_decay: ended", given=given, allowed=allowed)
+        raise DataError("every value must be true or false", where="fit_decay: ended", given=given, allowed=allowed)
     ended = log["ended"].to_numpy()
     if not ended.any():
         raise DataError("no claim has ended", where="fit_decay", given=f"{log.height} claims", hint="observe for longer")

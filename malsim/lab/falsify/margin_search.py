@@ -105,7 +105,7 @@ def search(
 
     draws = Draws(seed, "falsify")
     if method == "random":
-        for number in range(ceil(20 * budget / FAMILY)):  # exceeds the budget, because points repeat in a small space
+        for number in range(ceil(20 * budget / FAMILY)):  # 20 tries per run, because points repeat in a small space
             if trail.open:
                 ask(_random(draws, size, number * FAMILY, FAMILY), "random")
     else:

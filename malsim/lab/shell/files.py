@@ -100,7 +100,7 @@ def of_run(run: Run) -> SessionFile:
     scenario = run.scenario
     if scenario.replications != 1 or scenario.first != 0:
         given, hint = f"{scenario.replications} replications", "run the scenario with --replications 1"
-        raise UsageError("the shell can open a run of one replication only", given=given, hint=hint)
+        raise UsageError("the shell can open only runs with one replication", given=given, hint=hint)
     wires = scenario.netlist
     wiring = [statement for statement in wires.document.statements if isinstance(statement, WIRING)] if wires else []
     tick = float(scenario.turn_every)

@@ -123,7 +123,7 @@ def _dimension(name: str, ends: Sequence[Any], setting_: Setting) -> Dimension:
         raise UsageError("not a range", where=where, given=ends, allowed="a low and a high number")
     low, high = (float(end) for end in ends)
     if not low < high or not np.isfinite([low, high]).all():
-        raise UsageError("the range is empty", where=where, given=ends, allowed="finite numbers, the low one first")
+        raise UsageError("the range is empty", where=where, given=ends, allowed="finite numbers, the lower one first")
     if not (setting_.holds(low) and setting_.holds(high)):
         raise UsageError("out of bounds", where=where, given=ends, allowed=setting_.allowed)
     if setting_.whole and not (low.is_integer() and high.is_integer()):

@@ -59,7 +59,7 @@ def run_events(plant: Plant[Any], events: Iterable[Mapping[str, Any]]) -> list[l
             state = plant.read(state, row, row + names["object"].index(event["object"]), row - 1, event["t"])
         else:
             view = view_now(plant, state, event["t"])
-            _ = view.belief  # reading the belief checks that it lies within 0 to 1
+            _ = view.belief  # reading the belief checks that it lies between 0 and 1
             rows = np.flatnonzero(view.active & (view.object == names["object"].index(event["object"])))
             peeks.append([(names["value"][view.value[row]], float(view.rank[row])) for row in rows.tolist()])
     return peeks

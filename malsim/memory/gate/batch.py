@@ -101,7 +101,7 @@ def number(memory: Memory, checked: Validated, rules: Rules, factors: Mapping[st
     first_only = rules.restated_among == "first"
     content = np.arange(claims.height)
     if claims.height > 1 and not checked.new and not all_differ(claims.column("content")):
-        content = _ids(claims, "rep", "kind", "folded", "body")  # texts are compared only if two hashes are equal
+        content = _ids(claims, "rep", "kind", "folded", "body")  # claims are compared only if two hashes agree
     handle_name, key_name, target_name, names = _names(claims, edges)
     restated, compared = _first_of_title(memory, claims.frame()) if first_only else _restated(memory, checked)
     target_row, by_handle = edges.column("row"), np.zeros(edges.height, dtype=bool)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from malsim.memory.graph.arrays import Bools, Ints
     from malsim.memory.rules import Rules
 
-Column = Any  # an array of numbers, bools or texts
+Column = Any  # an array of numbers, bools or strings
 NOT_BLANK = "must be text that is not blank"
 LAST_REPLICATION = 1_000_000
 
@@ -102,7 +102,7 @@ def _failing(rows: LazyRows, checks: Iterable[Check]) -> Iterator[tuple[Check, l
             yield check, np.flatnonzero(wrong).tolist()
 
 
-PASSES = np.zeros(1, dtype=bool)  # mask returned if no text fails the check
+PASSES = np.zeros(1, dtype=bool)  # mask returned if every value passes the check
 
 
 def _read(rows: LazyRows, name: str) -> Column:

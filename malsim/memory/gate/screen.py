@@ -53,7 +53,7 @@ _PERSONAL = _PERSONAL_0_5 | {
 _TEXTS = ("title", "body", "writer", "object", "summary", "handle", "key", "value_text")
 _LISTS = ("topics", "entities", "source_refs")
 NOTHING = pl.DataFrame(schema={"claim": pl.UInt32, "path": pl.String, "finding": pl.String})
-MANY = 50  # above this number of texts, one polars query is faster than one regex search per text
+MANY = 50  # above this number of strings, one polars query is faster than one regex search per string
 
 
 class Formats(NamedTuple):

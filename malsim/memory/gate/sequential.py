@@ -85,7 +85,7 @@ class _State:
     outcomes: list[int]
     counts: list[bool]  # whether each cell counts in its writer's record
     outside: list[bool]  # whether each cell is external evidence
-    penalties: list[int]  # per writer, in units of 1/FINE², so that addition and subtraction are exact
+    penalties: list[int]  # each writer's penalties in units of 1/FINE², so that sums are exact
 
     @classmethod
     def of(cls, result: BatchResult, new: Ints, rules: Rules) -> _State:

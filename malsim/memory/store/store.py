@@ -114,7 +114,7 @@ class Store(EditableStore):
                 if after is not before:
                     stored_wires.save(self.connection, after)
             elif before.text or (old.column("kind") == KINDS.index("prg")).any():
-                raise StoreError("the store has programs that this interface cannot run", hint="import malsim.netlist")
+                raise StoreError("the store has programs, which need malsim.netlist", hint="import malsim.netlist")
             return self._write(old, new, t=now, deed="tick", clock=Clock.of(now, rules))
 
     def wire(self, load: Callable[[Memory, Standing], tuple[Memory, Standing]], *, t: float | None = None) -> Memory:
@@ -132,7 +132,7 @@ class Store(EditableStore):
         check_author(writer)
         now = finite(now, where="now")
         if Store.input_of is None:
-            raise StoreError("the store has wires that this interface cannot run", hint="import malsim.netlist")
+            raise StoreError("the store has wires, which need malsim.netlist", hint="import malsim.netlist")
         with self._changing(numbers=True) as old:
             before = self.standing
             number = Store.input_of(before, name, value)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 FEW_CELLS = 500  # up to this number of cells, the whole cached memory is used instead of a part
-FEW_TEXTS = 10_000  # up to this number of cells, their texts are loaded together with their numbers
+FEW_TEXTS = 10_000  # up to this number of cells, text columns are loaded together with the numeric ones
 
 
 class StoreFile:

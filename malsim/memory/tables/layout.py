@@ -102,7 +102,7 @@ def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, 
     for rows, among in ends:
         present = rows.drop_nulls()
         if not present.is_between(0, among.height, closed="left").all():
-            raise DamagedRowsError(f"{rows.name} names a row that does not exist")
+            raise DamagedRowsError(f"{rows.name} refers to a row that does not exist")
     if not (isinstance(scanned, int) and 0 <= scanned <= edges.height):
         raise DamagedRowsError("the number of scanned edges is invalid")
     return scanned

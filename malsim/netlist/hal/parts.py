@@ -89,7 +89,7 @@ def _ring(component: Component, name: str, arguments: Mapping[str, str], presets
             "a pin type is missing or unknown",
             where=component.name,
             given=letters,
-            allowed="cfg= with one letter of b f s u l k per pin",
+            allowed="cfg= with one of the letters b f s u l k per pin",
         )
     names = [name, *(f"{name}.{position}" for position in range(1, len(letters)))]
     sizes = component.sized(arguments)

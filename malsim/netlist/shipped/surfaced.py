@@ -152,7 +152,7 @@ def surfaced_names(text: str) -> list[str]:
         if not signal.surfaced:
             raise UsageError(
                 "this signal is silent and never shown in a push", where="--signals", given=signal.name,
-                allowed=" ".join(surfaced_names("all")), hint=f"malsim signals STORE {signal.name} shows its readings",
+                allowed=" ".join(surfaced_names("all")), hint=f"read it with `malsim signals STORE {signal.name}`",
             )  # fmt: skip
     return [signal.name for signal in signals]
 

@@ -124,7 +124,7 @@ class RunningScores:
 
     def __init__(self, replications: int) -> None:
         self.answered, self.questions, self.right, self.squares, self.against = (np.zeros(replications) for _ in range(5))
-        self.believes = False  # True once any answer had a belief
+        self.believes = False  # True once any answer has had a belief
 
     def add(self, answers: Mapping[str, Array]) -> None:
         right = answers["right"]

@@ -152,7 +152,7 @@ def push_on(scenario: Scenario, day: float, rep: int | None = None) -> TurnPush:
         raise UsageError("no turn took place on or before this day", where="day", given=day, hint="choose a later day")
     snapshot, turn = last[-1]
     memory, rows = cast("Memory", snapshot.view.graph), turn.pushed.row[0]
-    push = push_of(  # the other sections share the words that the lines leave unused
+    push = push_of(  # the other sections share the words of the budget that the index leaves unused
         memory, rows[rows != NONE].tolist(), now=turn.now, rep=int(memory.cells["rep"][0]), rules=scenario.rules,
         left=int(scenario.reader.budget_words) - int(turn.pushed.words[0]),
         surfaced=turn.surfaced.of(0) if turn.surfaced else (),

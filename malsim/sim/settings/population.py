@@ -76,7 +76,7 @@ class Population:
         refuse_out_of_bounds(bounds, where=where)
         if self.alike and not self.lineage:
             hint = 'add lineage = "model-a"'
-            raise ScenarioError("alike needs a lineage", where=f"{where}.alike", given=self.alike, hint=hint)
+            raise ScenarioError("'alike' needs a lineage", where=f"{where}.alike", given=self.alike, hint=hint)
 
     @property
     def kind_of(self) -> Behaviour:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from malsim.memory.graph.arrays import Array, Ints
 
-SENSES = ("errs", "error")  # purposes of the two random draws that make an observation
+SENSES = ("errs", "error")  # keys of the two random draws needed for each observation
 MOST_CHANGES = 20_000_000
 MOST_VALUES = 100
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "zoo"
 DRAWN = [defect for defect in DEFECTS if defect.name in ("recall_speeds_forgetting", "one_quiet_night")]
-UNPAIRED = {"latecomer_wins"}  # this scenario contains both kinds of edges, so there is no separate repair
+UNPAIRED = {"latecomer_wins"}  # compares one-way and mutual edges in one file, so it is not in DEFECTS
 
 
 def under_test(judged: Judged) -> Subject:

@@ -134,7 +134,7 @@ class NeverAllows(Governed):
     def allow(self, object: str, value: str, now: float, by: str, scope: str) -> None: ...  # noqa: A002
 
 
-@fails("F6", "F8")  # the copy fails F6 too, because it is another stored text
+@fails("F6", "F8")  # F6 fails because the copy still contains the forgotten value
 class LeavesTheCopy(Governed):
     def share(self, object: str, to: str, now: float, scope: str) -> None:  # noqa: A002
         super().share(object, to, now, scope)

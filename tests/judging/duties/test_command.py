@@ -107,7 +107,7 @@ class Foresees(Governed):
         (
             EndsBeforeItBegins,
             "T2",
-            ["day 31, last claim: ", "returned, on day 31, an item that ends before it begins", "9.0 to 3.0"],
+            ["day 31, last claim: ", "returned, on day 31, an item with valid_to before valid_from", "9.0 to 3.0"],
         ),
         (LogsEveryDay, "F9", ["LogsEveryDay: log, day 11", "on a day without a call", "forget by"]),
         (Foresees, "F9", ["Foresees: log, day 11", "the log contains an event in the future"]),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MINUTE, HOUR, YEARS = 1.0 / 1440.0, 1.0 / 24.0, 730.0  # days; by default, gaps range from MINUTE to YEARS
-LATE, OTHER = 0.2, 0.25  # shares of a story's claims that arrive late and that are followed by another event
+LATE, OTHER = 0.2, 0.25  # probabilities that a claim arrives late, and that another event follows it
 OBJECTS, VALUES, WRITERS = ("x", "y"), ("A", "B", "C"), ("ann", "bob", "cid", "zoe")
 UNSTATED = 0.7
 Option = TypeVar("Option")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NOWHERE = float("-inf")
 LOOKS, NOISE = 3, 1e-4
 SAMPLE = ((0, "A", "ann"), (1, "B", "bob"), (2, "A", "cid"))
-TOLERANCE = 1e-9  # tolerance for comparing scores if repeated peeks agree
+TOLERANCE = 1e-9  # default tolerance for comparing scores; `measured` may increase it
 
 
 Fresh: TypeAlias = "Callable[..., Playable]"

@@ -81,7 +81,7 @@ def _user(name: str, source: Source, limit: float, *, trusted: bool = False) -> 
     offers = {part for part in FEATURES if declares[part] is not False}
     offers |= {call for call in OPTIONAL_CALLS if declares[call]}
 
-    # A user's memory decides itself whether claims are verified.
+    # A user's memory decides for itself whether claims are verified.
     def fresh(vocabulary: Vocabulary | None = None, *, verified: bool = True) -> CheckedMemory:  # noqa: ARG001
         return memories.make()
 

@@ -147,9 +147,7 @@ def explain_claim(
     """
     plant = plant_of(law, params)
     if isinstance(plant, HoldsGraph):
-        raise UsageError(
-            "this law uses a graph of claims", given=law, hint="leave out --law to explain the claim in its graph"
-        )
+        raise UsageError("this law uses a claim graph", given=law, hint="leave out --law to explain the claim in its graph")
     if not isinstance(plant, Explains):
         raise UsageError("this law does not explain its beliefs", given=law)
     in_order = arrived(claims)

@@ -80,7 +80,7 @@ def verdict_matrix(rows: pl.DataFrame, *, title: str = "") -> Sheet:
     return figure
 
 
-NAMES = 4  # a point with more memories than this names only the first two and counts the others
+NAMES = 4  # a label for more memories than this names the first two and counts the others
 
 
 def price_figure(frame: pl.DataFrame, *, most: int) -> Sheet:

@@ -72,7 +72,7 @@ def value_of_look(shares: Array, accuracy: float) -> Array:
     return np.maximum(added, 0.0)
 
 
-FORGETS = 0.7  # factor by which a past swing decays per tick
+FORGETS = 0.7  # factor by which `swing` decays per tick
 
 
 class DisputesByFact:

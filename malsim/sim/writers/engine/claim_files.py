@@ -11,7 +11,7 @@ from malsim.base.errors import DataError
 from malsim.base.files.table_files import kind_of, read_table
 
 DEFAULT_CONFIDENCE = 0.7
-SURE = 0.001  # stated confidences are clipped to at least this far from 0 and 1
+SURE = 0.001  # stated confidences are kept at least this far from 0 and 1
 MOST_LISTED = 10
 STABILITY = ("stable", "volatile", "ephemeral")
 
