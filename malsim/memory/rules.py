@@ -285,13 +285,11 @@ def _check(rule: Field[Any], value: object, where: str) -> None:
     elif "unit" in meta:
         kinds = int if isinstance(rule.default, int) else (int, float)
         low, high = meta["low"], meta["high"]
-        allowed = (
-            f"{'whole numbers, ' * (kinds is int)}{f'above {low:g}, at most' * meta['above'] or f'{low:g} to'} {high:g}"
-        )
-        if isinstance(value, bool) or not isinstance(value, kinds) or LARGEST < abs(value) < math.inf:
-            raise RulesError("not a number", where=where, given=value, allowed=allowed)
-        if not (low < value if meta["above"] else low <= value) or not value <= high:
-            raise RulesError("out of bounds", where=where, given=value, allowed=allowed)
+        allowed = f"above {low:g}, at most {high:g}" if meta["above"] else f"{low:g} to {high:g}"
+        allowed = f"whole numbers, {allowed}" if kinds is int else allowed
+        is_number = isinstance(value, kinds) and not isinstance(value, bool) and not LARGEST < abs(value) < math.inf
+        if not is_number or not low <= value <= high or (meta["above"] and value == low):
+            raise RulesError("out of bounds" if is_number else "not a number", where=where, given=value, allowed=allowed)
     elif rule.type == "str":
         if not isinstance(value, str):
             raise RulesError("not a string", where=where, given=value, allowed="words separated by spaces")
