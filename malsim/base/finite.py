@@ -14,6 +14,7 @@ from malsim.base.errors import UsageError
 
 LARGEST = sys.float_info.max  # largest finite float
 LONGEST_SCOPE = 200  # maximum number of characters in a scope's name
+LAST_PORT = 65_535  # highest TCP port
 FARTHEST = 1e11  # maximum distance from day 0 in days; in milliseconds it fits into 64 bits
 
 DURATION = "a number of days, or a number and ms, s, min, h, d or w, such as 36h"

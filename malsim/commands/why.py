@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from malsim.base.files.outputs import drawable
 from malsim.base.finite import day
 from malsim.base.plain_text import quoted
 from malsim.lab.space.scenario_options import set_arguments
@@ -29,10 +30,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--rep", type=int, metavar="K", help="scenario: replication (default: the first)")
     add("--scope", metavar="NAME", help="store: scope (default: the common scope)")
     set_arguments(parser)
-    add("-o", "--output", type=Path, metavar="FILE", help="also draw the terms as a waterfall chart (PNG)")
+    add("-o", "--output", type=Path, metavar="FILE", help="also draw the terms as a waterfall chart (.png, .svg, .pdf)")
 
 
 def main(args: argparse.Namespace) -> int:
+    if args.output:
+        drawable(str(args.output))
     explanation, updates = (_explain_run(args), []) if args.source.endswith(".toml") else _explain_claims(args)
     print(explanation)
     print(f"  {explanation.why}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from malsim.base.finite import LAST_PORT, finite
+
 HEADING = "look and run"
 
 
@@ -20,6 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     from malsim.lab.workbench import needs_panel
 
+    finite(args.port, where="--port", low=0, high=LAST_PORT)
     needs_panel()
     from malsim.lab.workbench.page.serve import serve
 

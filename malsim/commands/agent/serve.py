@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from malsim.adapters.foreign_code import before_loading
-from malsim.base.finite import typed_days
+from malsim.base.finite import LAST_PORT, finite, typed_days
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -56,6 +56,8 @@ def main(args: argparse.Namespace) -> int:
         )
     if args.http is None and args.token_file:
         raise UsageError("--token-file needs --http", given=str(args.token_file), hint="add --http PORT")
+    if args.http is not None:
+        finite(args.http, where="--http", low=0, high=LAST_PORT)
     rules, path = store_rules(args.rules), find_store(args.store, os.environ.get("CLAUDE_PROJECT_DIR"))
     for op in others():  # if a sandbox is needed, enter it now, not while a client waits
         before_loading(op)

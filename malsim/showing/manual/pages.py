@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from malsim.base.errors import UsageError, nearest
+from malsim.base.files.outputs import writing
 from malsim.examples import root
 from malsim.showing.manual.generate import GENERATED, PARTS
 
@@ -121,6 +122,8 @@ def build(folder: Path) -> list[Path]:
         raise UsageError(
             "the HTML pages need Sphinx, MyST and furo, which are not installed", hint='pip install "malsim[docs]"'
         ) from None
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as temporary:
         _write_sources(Path(temporary))
         if build_main(["-q", "-b", "html", "-d", f"{temporary}/.doctrees", temporary, str(folder)]):

@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from malsim.base.files.outputs import whole_file
+from malsim.base.files.outputs import drawable, whole_file
 from malsim.base.plain_text import plain_text
 
 if TYPE_CHECKING:
@@ -50,10 +50,12 @@ class Sheet(Figure):
         super().draw(renderer)
 
     def savefig(self, fname: Any, **kwargs: Any) -> None:
-        """Write the figure to a file, either completely or not at all."""
+        """Write the figure to a file, either completely or not at all. Raise `UsageError` for an unsupported file type."""
         if not isinstance(fname, str | Path):
             super().savefig(fname, **kwargs)
             return
+        if "format" not in kwargs and Path(fname).suffix[1:].lower() not in self.canvas.get_supported_filetypes():
+            drawable(str(fname))
         with whole_file(fname) as temporary:
             super().savefig(temporary, **kwargs)
 
