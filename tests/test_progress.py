@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import malsim as ms
@@ -12,13 +13,20 @@ from malsim.sim import bench
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     import pytest
+
+    from malsim.sim.run import Run
 
 
 def use_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+
+
+def damping(run: Run) -> float:
+    return run.scenario.rules.damping
 
 
 def test_terminal_shows_progress_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,6 +51,18 @@ def test_pipes_and_workers_show_no_progress_bar(monkeypatch: pytest.MonkeyPatch)
     use_terminal(monkeypatch, terminal=True)
     monkeypatch.setattr(multiprocessing, "parent_process", object)
     assert progress(steps, what="sum", unit="number") is steps
+
+
+def test_studies_write_no_progress_bar_to_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    use_terminal(monkeypatch, terminal=False)
+    scenario, space = ms.read("scenarios/worked_example.toml"), {"rules.damping": (0.5, 1.0)}
+    ms.tune(scenario, space=space, requirements=["always (eff(dec_a3ee) >= 0.3)"], budget=32, progress=True)
+    with ThreadPoolExecutor(1) as pool:
+        ms.sensitivity(scenario, space, metric=damping, points=8, executor=pool, progress=True)
+        ms.sweep(scenario, {"rules.damping": [0.5, 0.9]}, folder=tmp_path, executor=pool, progress=True)
+    assert capsys.readouterr().err == ""
 
 
 def test_progress_bar_does_not_change_the_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 T = TypeVar("T")
 DELAY = 2.0
@@ -23,3 +26,13 @@ def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) 
     from tqdm import tqdm
 
     return tqdm(steps, desc=what, unit=unit, delay=delay, leave=False, file=sys.stderr)
+
+
+def progress_bar(*, what: str, unit: str, total: int, initial: int = 0, shown: bool = True) -> tqdm[Any]:
+    """Return a progress bar to update by hand. It appears after two seconds if `shown` is true and stderr is a terminal."""
+    from tqdm import tqdm
+
+    hidden = not (shown and watched())
+    return tqdm(
+        total=total, initial=initial, desc=what, unit=unit, delay=DELAY, leave=False, file=sys.stderr, disable=hidden
+    )

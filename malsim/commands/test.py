@@ -79,11 +79,9 @@ def main(args: argparse.Namespace) -> int:
         save_text(args.html, report(suite))
     if args.seeds is None:
         return suite.exit_code
-    from tqdm import tqdm
-
     from malsim.scenario.judge.ci_output import on_fresh_seeds
 
-    lines, code = on_fresh_seeds(tqdm(suite.judged, unit="scenario", disable=None), args.seeds)
+    lines, code = on_fresh_seeds(progress(suite.judged, what="fresh seeds", unit="scenario"), args.seeds)
     print(*lines, sep="\n")
     return max(suite.exit_code, code)
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from malsim.base.errors import UsageError
 from malsim.base.limits import Limits
+from malsim.base.progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -113,11 +114,13 @@ def in_order(
     jobs: Iterable[Callable[[], Result]], pool: Executor | None, *, title: str, unit: str, progress: bool
 ) -> list[Result]:
     """Run jobs and return their results in order, with a progress bar. Without a pool, the jobs run one after another."""
-    from tqdm.auto import tqdm
-
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
     pairs = (job() for job in numbered) if pool is None else results(pool, numbered)
-    by_number = dict(tqdm(pairs, total=len(numbered), desc=title, unit=unit, disable=not progress))
+    by_number = dict[int, Result]()
+    with progress_bar(what=title, unit=unit, total=len(numbered), shown=progress) as bar:
+        for number, result in pairs:
+            by_number[number] = result
+            bar.update()
     return [by_number[number] for number in range(len(numbered))]
 
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from malsim.base.errors import MalsimError, UsageError
 from malsim.base.files.outputs import writing
+from malsim.base.progress import progress_bar
 from malsim.lab.space.design import designed
 from malsim.lab.space.settings import changed, scenario_of, setting
 from malsim.lab.studies.measure import label_of, measurements_by_running, name_of
@@ -116,7 +117,7 @@ def sweep(
         Any `concurrent.futures` executor or a Dask client; if None, `workers` new processes (None: one per core), which
         must be able to import the functions you pass.
     progress
-        Show a progress bar.
+        Show a progress bar if stderr is a terminal.
 
     At most 64 points are pending and only file names are returned, so memory does not grow with the number of points. A
     point's result does not depend on the worker.
@@ -128,8 +129,6 @@ def sweep(
         worker that died. Finished points are kept.
     """
     scenario = scenario_of(scenario)
-    from tqdm.auto import tqdm
-
     metric = (SWEPT if scenario.facts else WITHOUT_TRUTH) if metric is None else metric
     measures: tuple[Measure, ...] = (metric,) if isinstance(metric, str) or callable(metric) else tuple(metric)
     if not measures:
@@ -150,7 +149,7 @@ def sweep(
     due, title = sum(1 for _ in jobs()), f"sweep of {scenario.name}"
     with (
         executor_of(executor, workers=workers) as pool,
-        tqdm(total=len(points), initial=len(points) - due, desc=title, unit="point", disable=not progress) as bar,
+        progress_bar(what=title, unit="point", shown=progress, total=len(points), initial=len(points) - due) as bar,
     ):
         for _ in results(pool, jobs()):
             bar.update()

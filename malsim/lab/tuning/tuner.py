@@ -10,6 +10,7 @@ import numpy as np
 
 from malsim.base.errors import UsageError
 from malsim.base.limits import within
+from malsim.base.progress import progress_bar
 from malsim.lab.space.space import Space
 from malsim.lab.tuning.attainable import exclusions
 from malsim.lab.tuning.held_out import evaluate_tries
@@ -136,7 +137,7 @@ def tune(
     executor
         Any `concurrent.futures` executor; the number of workers changes only the running time.
     progress
-        Show a progress bar.
+        Show a progress bar if stderr is a terminal.
     objective
         A measure (see `lab.studies.measure.measured`; None: "brier"), averaged over replications, then over problems; for
         real claims brier, log_loss, accuracy or trust_brier. For several objectives, the Pareto front is sought.
@@ -163,8 +164,6 @@ def tune(
         If the space is invalid, there is no problem, truth or second replication, an objective is combined with
         requirements, the budget is too small for the settings, or the objective is the same at every point.
     """
-    from tqdm.auto import tqdm
-
     # enough points for the coefficients of a quadratic, plus one generation
     needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)
     if budget < needed:
@@ -180,7 +179,7 @@ def tune(
         else ModelSearch(dimensions, size=size, seed=seed, start=START)
     )
     losses: list[Array] = []
-    with tqdm(total=budget, desc="tune", unit="point", disable=not progress) as bar:
+    with progress_bar(what="tune", unit="point", shown=progress, total=budget) as bar:
         for count in [START] + [size] * ((budget - START) // size):
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)
