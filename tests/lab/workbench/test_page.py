@@ -113,6 +113,15 @@ def test_click_explains_a_value_and_cursor_shows_all_values(tripwire: Page) -> N
     tripwire.get_by_text("Why obs_9c1f is 0.2").wait_for()  # the explanation is updated with the setting
 
 
+def test_diagram_draws_every_wire_with_its_value(tripwire: Page) -> None:
+    tripwire.locator("svg.net path").nth(7).wait_for(state="attached")
+    assert tripwire.locator("svg.net path").count() == 8
+    values = tripwire.locator("svg.net .value").evaluate_all(
+        "all => Object.fromEntries(all.map((v) => [v.dataset.signal, v.textContent]))"
+    )
+    assert values == {"low": "0.70", "old": "0.30", "is-weak": "0", "is-stale": "1", "bad": "1", "ack": "0", "tripped": "1"}
+
+
 def test_error_in_a_netlist_is_shown(tripwire: Page) -> None:
     editor = tripwire.get_by_role("textbox", name="Netlist")
     text, before = editor.input_value(), lines(tripwire)

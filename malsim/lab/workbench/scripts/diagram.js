@@ -65,6 +65,6 @@ export function render({ model, el }) {
   const follow = (event) => { if (event.detail.key === model.key) show(event.detail.values); };
   window.addEventListener("malsim-values", follow);
   model.on("remove", () => window.removeEventListener("malsim-values", follow));
-  model.on("boxes", build);
+  for (const name of ["boxes", "wires"]) model.on(name, build); // Panel sends them one after the other
   build();
 }
