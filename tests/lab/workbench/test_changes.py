@@ -8,6 +8,7 @@ import threading
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import polars as pl
@@ -31,6 +32,9 @@ from malsim.lab.workbench.trace_lines import steps, traces_of
 from malsim.scenario.file.scenario_file import parse
 from malsim.sim.settings.netlist_config import Input
 from malsim.sim.world.clock import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def run_now(tuning: Tuning) -> Result | str:
@@ -263,6 +267,21 @@ def test_many_changes_do_not_leak_memory() -> None:
         if step == 300:
             early = resident()
     assert resident() <= 1.1 * early
+
+
+def test_check_table_reports_a_running_or_failed_first_run(tripwire: Tuning) -> None:
+    calls: list[Callable[[], None]] = []
+    page = LivePage(tripwire, calls.append, at_once=True)
+    for tuning, text in (
+        (replace(tripwire, inputs=(Input("nosuch", DAY, 1.0),)), "run failed"),
+        (tripwire, "has no checks"),
+    ):
+        page.change(tuning)
+        assert "is running" in page.checks.table.empty
+        while calls:
+            calls.pop(0)()
+        assert text in page.checks.table.empty
+    assert len(page.checks.table.rows) == len(tripwire.base.checks)
 
 
 def test_long_run_reports_its_progress() -> None:

@@ -89,6 +89,8 @@ class LivePage:
         if (tuning.values.get(LAW), tuning.netlist) != (before.values.get(LAW), before.netlist):
             self.settings.groups = setting_groups(tuning.unset)
         self.settings.param.update(values=dict(tuning.values), errors={})
+        if self.result is None:
+            self.checks.show_unjudged(failed=False)
         self.runner.ask(tuning)
 
     def show(self, result: Result) -> None:
@@ -183,6 +185,8 @@ class LivePage:
     def _show_error(self, tuning: Tuning, text: str) -> None:
         if tuning is self.tuning or self.result is None:
             self.bar.error = plain_text(text)
+        if self.result is None:
+            self.checks.show_unjudged(failed=True)
 
     def _tapped(self, panel: str, day: float, height: float) -> None:
         if self.result is None or self.inputs.schedule(day):

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from malsim.lab.workbench.trace_lines import TraceLine
     from malsim.scenario.judge.judge import Outcome
 
+NO_CHECKS = "This scenario has no checks. Keep one below."
+RUNNING = "The scenario is running. Its checks are judged at the end of the run."
+FAILED = "The run failed, so no check was judged."
+
 LOOKS = {"pass": ("✓", "good"), "fail": ("✗", "bad"), "error": ("!", "odd")}
 
 
@@ -21,9 +25,7 @@ class ChecksPart:
     """Table of checks. Clicking a row moves the page to the day of the check's witness."""
 
     def __init__(self, page: Any) -> None:
-        self.table: Any = RowTable(
-            heads=["", "check", "margin"], empty="This scenario has no checks. Keep one below.", sizing_mode="stretch_width"
-        )
+        self.table: Any = RowTable(heads=["", "check", "margin"], empty=RUNNING, sizing_mode="stretch_width")
         self.form: Any = FieldForm(
             sizing_mode="stretch_width", buttons=[{"word": "Keep as check", "title": "add to the checks"}]
         )
@@ -35,10 +37,15 @@ class ChecksPart:
     def show(self, result: Result) -> None:
         verdicts = [outcome.verdict for outcome in result.outcomes]
         self._days = [verdict.margin.witness.day if verdict else None for verdict in verdicts]
-        self.table.rows = [
+        rows = [
             {"cells": _cells(outcome), "click": day is not None}
             for outcome, day in zip(result.outcomes, self._days, strict=True)
         ]
+        self.table.param.update(rows=rows, empty=NO_CHECKS)
+
+    def show_unjudged(self, *, failed: bool) -> None:
+        """Show, in place of the checks, that the page's first run is in progress, or that it failed."""
+        self.table.empty = FAILED if failed else RUNNING
 
     def offer(self, trace: TraceLine, window: tuple[float, float], days: float) -> None:
         """Fill in the form with the range of a trace in a window of days."""

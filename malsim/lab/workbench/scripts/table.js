@@ -27,6 +27,6 @@ export function render({ model, el }) {
     });
     el.append(table);
   }
-  model.on("rows", build);
+  model.on("rows", build); model.on("empty", build);
   build();
 }
