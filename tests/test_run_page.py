@@ -101,9 +101,10 @@ def test_every_control_on_the_page_works_in_a_browser(run: Run, tmp_path: Path) 
 const seen = (name) => { const found = document.createElement("pre"); found.className = "seen";
   found.textContent = name + "|" + at("told").textContent + "|" + at("day").textContent + "|"
     + document.querySelectorAll("#panel0 circle").length + "|" + span.map((t) => Math.round(t)).join("-") + "|"
-    + at("under").textContent;
+    + at("under").textContent + "|" + at("when").textContent;
   document.body.append(found); };
 seen("opened");
+at("time").value = 0; at("time").dispatchEvent(new Event("input")); seen("first");
 at("time").value = 4; at("time").dispatchEvent(new Event("input")); seen("slid");
 document.querySelector("[data-name=obs_d4d4] input").click(); seen("off");
 at("none").click(); seen("none"); at("all").click(); seen("all");
@@ -123,6 +124,8 @@ at("whole").click(); seen("whole"); at("in").click(); seen("in");
     rows = [html.unescape(row).split("|") for row in re.findall(r'<pre class="seen">(.*?)</pre>', dump.stdout, re.DOTALL)]
     by_name = {name: rest for name, *rest in rows}
     assert by_name["opened"][:4] == [run.why("obs_a1a1", t=12), "day 12", "6", "1-20"]
+    assert by_name["opened"][5] == "Since the tick before: no events listed"
+    assert by_name["first"][5] == "Since the tick before: 6 events"
     assert by_name["slid"][:2] == [run.why("obs_a1a1", t=5), "day 5"]
     assert [by_name[name][2] for name in ("off", "none", "all")] == ["5", "0", "6"]
     assert "on day 3" in by_name["hovered"][4]

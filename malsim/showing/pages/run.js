@@ -134,7 +134,7 @@ function draw() {
     row.querySelector("output").textContent = told(panel.lines[name][here]);
   }
   const from = here ? times[here - 1] : -Infinity, now = events.filter(([t]) => t > from && t <= times[here]);
-  at("when").textContent = now.length ? `Since the tick before: ${now.length} events` : "Since the tick before: nothing happened";
+  at("when").textContent = `Since the tick before: ${now.length === 1 ? "1 event" : now.length ? `${now.length} events` : "no events listed"}`;
   at("events").replaceChildren(...now.slice(0, 100).map(([t, ...said]) => {
     const row = document.createElement("li");
     row.textContent = `day ${told(t)}: ${said.filter(Boolean).join(" · ")}`;
