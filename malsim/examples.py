@@ -78,7 +78,7 @@ def copy(names: list[str], folder: Path) -> list[Path]:
     for example in selection:
         target = folder / example.name
         if target.exists() and target.read_bytes() != example.path.read_bytes():
-            raise UsageError("the file exists already", given=str(target), hint="choose another folder with -o")
+            raise UsageError("the file already exists", given=str(target), hint="choose another folder with -o")
     for example in selection:
         target = folder / example.name
         target.parent.mkdir(parents=True, exist_ok=True)

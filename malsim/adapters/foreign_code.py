@@ -55,7 +55,7 @@ def before_loading(where: str) -> None:
 
 @contextmanager
 def noted(where: str, limit: float = LIMIT) -> Iterator[None]:
-    """Record a running call in the sandbox's folder while the block runs. A forked child that leaves the block is ended."""
+    """Record a call in the sandbox's folder while the block runs. A forked child that leaves the block is terminated."""
     process, folder = os.getpid(), os.environ.get(MARK)
     note = _note(folder, process) if folder else None
     if note is not None:

@@ -186,12 +186,12 @@ class MemoryService:
         return "\n".join(one_line(str(reading)) for reading in values)
 
     def set_input(self, name: str, value: float | str) -> str:
-        """Set an input of the wires in the store, such as `reviewer.ack`, from the next tick on."""
+        """Set an input of the store's netlist, such as `reviewer.ack`. The value applies from the next tick on."""
         number = self.store.set_input(_bounded(name, "name"), value, writer=self.writer, now=self.now())
         return f"{name} = {number:g} from the next tick on"
 
     def wires(self) -> str:
-        """Return the signals and inputs of the wires in the store, one per line."""
+        """Return the signals and inputs of the store's netlist, one per line."""
         from malsim.netlist.shipped.store_wires import wire_lines
 
         return "\n".join(map(one_line, wire_lines(self.store.recorded, self.store.standing)))

@@ -152,7 +152,7 @@ def bound_memory(most: int) -> None:
 
 @contextmanager
 def any_addresses() -> Iterator[None]:
-    """Lift the address-space limit for processes started in the block, because WebAssembly in Node reserves much space."""
+    """Lift the address-space limit for processes started in the block, as WebAssembly in Node reserves a lot of it."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

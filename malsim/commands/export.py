@@ -28,7 +28,7 @@ def main(args: argparse.Namespace) -> int:
     from malsim.importers.writing.cells import opened
 
     if args.output.exists():
-        raise UsageError("the file exists already", where="-o", given=str(args.output), hint="choose another name with -o")
+        raise UsageError("the file already exists", where="-o", given=str(args.output), hint="choose another name with -o")
     if not args.output.parent.is_dir():
         raise UsageError("no such folder", where="-o", given=str(args.output.parent))
     cells = opened(args.store)

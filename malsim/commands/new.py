@@ -79,7 +79,7 @@ def main(args: argparse.Namespace) -> int:
         with path.open("x", encoding="utf-8") as file:
             file.write(text.replace("FILE_STEM", path.stem))
     except FileExistsError:
-        raise UsageError("the file exists already", given=str(path), hint="choose another name") from None
+        raise UsageError("the file already exists", given=str(path), hint="choose another name") from None
     print("\n  ".join([f"{path}: written. Next:", *(command.format(path=path) for command in commands)]))
     return 0
 
@@ -96,7 +96,7 @@ def _of_incident(args: argparse.Namespace) -> int:
         given, hint = str(path), 'run malsim new incident.toml --template incident --from log.jsonl --answer "OBJECT=VALUE"'
         raise UsageError("an incident needs FILE.toml, --from LOG, and either --answer or --cell", given=given, hint=hint)
     if present := [str(file) for file in (path, test) if file.exists()]:
-        raise UsageError("the file exists already", given=present[0], hint="choose another name")
+        raise UsageError("the file already exists", given=present[0], hint="choose another name")
     log = read_log(args.source, at=args.at, confidence=args.confidence)
     memory = Adapter.of(args.memory) if args.memory else None
     incident = find(log, cell=args.cell, answer=args.answer, law=args.law, memory=memory)

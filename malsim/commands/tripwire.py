@@ -152,7 +152,7 @@ def _design(args: argparse.Namespace) -> int:
 
 
 def _design_by_example(args: argparse.Namespace) -> int:
-    """Design a tripwire that separates the given days, and write it. Return 1 if no tripwire separates them."""
+    """Design a tripwire that fires on some given days and not on others, and write it. Return 1 if there is none."""
     from malsim.base.errors import UsageError
     from malsim.lab.tripwire.study.example_design import design_from_examples
 

@@ -98,7 +98,7 @@ class RunFamily:
 
     @staticmethod
     def _ends(frames: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
-        """Return each cell's last value in each run (columns 0, 1, …) and their spread `apart`, largest spread first."""
+        """Return each cell's last value per run (columns 0, 1, …) and its spread (column `apart`), largest spread first."""
         last = [
             frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(index)))
             for index, frame in enumerate(frame for frame in frames if column in frame.columns)

@@ -222,13 +222,13 @@ class Plant(Protocol[State]):
 
 @runtime_checkable
 class HoldsGraph(Protocol[State]):
-    """Capability of a memory under test that is a graph of claims, which can be explained, opened, saved and wired."""
+    """Capability of a memory under test that holds a claim graph, which can be explained, opened, saved and wired."""
 
     def graph(self, state: State) -> Memory:
-        """Return the graph of claims in this state."""
+        """Return the claim graph in this state."""
 
     def with_graph(self, state: State, memory: Memory) -> State:
-        """Return the state with its graph of claims replaced."""
+        """Return the state with its claim graph replaced."""
 
 
 @runtime_checkable

@@ -111,7 +111,7 @@ class Database:
         return next(iter(self.decoded(decode, query, *values)), None)
 
     def run(self, statement: str, *values: object) -> int:
-        """Run one statement inside a change and return the number of affected rows."""
+        """Run one statement in the current transaction and return the number of affected rows."""
         return self._connection.execute(statement, values).rowcount
 
     def insert(self, row: Mapping[str, object]) -> None:

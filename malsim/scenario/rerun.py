@@ -196,7 +196,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise DataError("not a JSON file", where=str(path), hint=hint) from error
     keys = {"malsim", "scenario", "rules", "seed", "days", "turn_every_ms", "replications", "first", "record", "sha256"}
     if not isinstance(manifest, dict) or keys - manifest.keys():
-        raise DataError("not a manifest of a run", where=str(path), hint=hint)
+        raise DataError("not a run manifest", where=str(path), hint=hint)
     _check(manifest, str(path))
     return manifest
 

@@ -126,9 +126,9 @@ def _layout(frame: pl.DataFrame, keys: Sequence[str], t: str | None, name: str) 
 def _spacing(work: pl.DataFrame, group: Sequence[str], where: str) -> pl.Series:
     kind = work["t"].dtype
     if not (kind.is_numeric() or kind.is_temporal()) or work["t"].null_count():
-        raise OpError("not a column of times", where=where, given=str(kind), allowed="days or dates, without nulls")
+        raise OpError("not a time column", where=where, given=str(kind), allowed="days or dates, without nulls")
     if kind.is_float() and work["t"].is_nan().any():
-        raise OpError("not a column of times", where=where, given="NaN", allowed="days or dates")
+        raise OpError("not a time column", where=where, given="NaN", allowed="days or dates")
     gap = pl.col("t").diff().over(group)
     gaps = gap.dt.total_microseconds() / 1e3 if kind.is_temporal() else (gap * MILLISECONDS["d"]).round()
     spacing = work.select(gaps.alias("gap"))["gap"].drop_nulls()

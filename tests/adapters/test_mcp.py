@@ -57,7 +57,7 @@ def test_user_mapping_maps_claim_fields_to_tool_arguments(tmp_path: Path, capsys
     for text, problem in (
         ('[[write]]\ntool = "remember"\n', "the step [[read]] is missing"),
         (MAPPING.replace("{value}", "{subject}"), "no such placeholder"),
-        (MAPPING.replace("tool =", "tol ="), "not a valid step"),
+        (MAPPING.replace("tool =", "tol ="), "allowed: tool, arguments, may_fail"),
         (MAPPING.replace('"recall"', '"look_up"'), "allowed: remember, look_up"),
     ):
         path.write_text(text)

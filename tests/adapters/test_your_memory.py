@@ -225,7 +225,7 @@ def test_value_is_found_by_a_pattern() -> None:
 
 
 def test_invalid_memory_or_call_limit_is_refused() -> None:
-    with pytest.raises(UsageError, match="not a factory"):
+    with pytest.raises(UsageError, match="not a memory factory"):
         ms.run(POISONER, memory=3)
     with pytest.raises(MalsimError, match="out of bounds"):
         Adapter.of(memories.Last, limit=0.0)

@@ -26,7 +26,7 @@ STOP = {**SESSION, "hook_event_name": "Stop", "stop_hook_active": False}
 
 
 class Hooks:
-    """Caller of the agent hooks for one store."""
+    """Test helper that calls the agent hooks of one store."""
 
     def __init__(self, store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.store, self._monkeypatch, self._capsys = store, monkeypatch, capsys

@@ -73,4 +73,4 @@ def test_json_lines_export_contains_every_cell_and_edge(
     assert sum(len(line["edges"]) for line in lines) == memory.edges.height
     assert lines[0]["created"].startswith("2026-")
     assert command("export", store, "--as", "jsonl", "-o", out) == 2
-    assert "the file exists already" in capsys.readouterr().err
+    assert "the file already exists" in capsys.readouterr().err

@@ -233,7 +233,7 @@ def test_incident_without_a_matching_answer_is_refused(
     assert not Path("one.toml").exists()
 
 
-def test_written_test_fails_under_pytest() -> None:
+def test_generated_test_reproduces_the_failure_in_pytest() -> None:
     log = _log(DRAWN["last_write"], seed=1)
     _new("one.toml", "--from", str(log), "--answer", f"host={LIE}", "--law", "last_write")
     text = Path("test_one.py").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tests that explored states of Boolean nets equal brute-force engine runs, and that defects are named with their line."""
+"""Tests that explored states of Boolean nets match brute-force runs, and that defects are reported with line numbers."""
 
 from __future__ import annotations
 

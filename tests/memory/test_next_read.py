@@ -1,4 +1,4 @@
-"""Tests of reads between ticks: scores are those of the last tick or, after an admission, of a tick at reading time."""
+"""Tests that reads show the scores of the last tick or, after an admission, of a tick computed at the time of the read."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ lines = st.lists(st.tuples(shares, shares, shares, *[st.booleans()] * 4), max_si
 NAMES = ("stated", "effective", "currency", "superseded", "contradicted", "overdue", "requires_review")
 candidates = st.lists(
     st.tuples(
-        st.integers(0, 3),  # row of the table of candidates
+        st.integers(0, 3),  # row in the candidate table
         st.floats(0.0, 50.0),  # match score
         st.integers(0, 40),  # degree of the cell
         st.floats(0.0, 1.0),  # effective confidence

@@ -46,12 +46,12 @@ def test_idle_program_is_refused_with_a_valid_example(body: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("body", ["rm -rf", "stands on the tick and does nothing", "stands on the tick and does watch\nrm"])
-def test_idle_program_of_origin_program_is_refused(body: str) -> None:
+def test_idle_claim_with_origin_program_is_refused(body: str) -> None:
     verdict = admit(Memory.empty(), [claim(body) | {"origin": "program"}]).verdicts.row(0, named=True)
     assert [issue["path"] for issue in verdict["issues"]] == ["body"]
 
 
-def test_valid_program_of_origin_program_is_scheduled() -> None:
+def test_valid_claim_with_origin_program_is_scheduled() -> None:
     memory = admit(Memory.empty(), [claim("addf watch tick [keys: dec_5a27]") | {"origin": "program"}]).memory
     assert [item.programs[0].operation for item in program_cells(memory, after=0, tick=1)] == ["watch"]
 

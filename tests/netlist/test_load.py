@@ -151,7 +151,7 @@ def test_flags_can_be_set_by_assignment() -> None:
         ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(-.5)', "2:24: this weight has the wrong sign"),
         ('dec_a3ee "a"\ndec_b3ee "b" depends_on> dec_a3ee(.5)', "2:26: this weight has the wrong sign"),
         ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1.5)', "2:24: this weight is too large"),
-        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1) supports> dec_a3ee(.5)', "2:46: this edge exists already"),
+        ('dec_a3ee "a"\ndec_b3ee "b" supports> dec_a3ee(1) supports> dec_a3ee(.5)', "2:46: this edge already exists"),
         ('dec_a3ee "a"\nprop edge-t 1', "1:edge-t: edge-t has 1 values for 0 edges"),
         ("net x dec_a3ee-scores-eff > watch.in\naddf watch tick", "1:7: no such cell"),
         ("dec_a3ee-flags-pinned = true", "1:1: no such cell"),
@@ -243,7 +243,7 @@ def test_loaded_memory_accepts_claims_and_ticks() -> None:
 def test_repeated_edge_is_stored_once() -> None:
     cells = 'dec_a3ee "a" conf(.7)\n  supports> obs_9c1f(+.6)\nobs_9c1f "b" conf(.5)\n'
     assert load(cells + "dec_a3ee supports> obs_9c1f (+.6)").memory.edges.height == 1
-    with pytest.raises(NetlistError, match="this edge exists already"):
+    with pytest.raises(NetlistError, match="this edge already exists"):
         load(cells + "dec_a3ee supports> obs_9c1f (+.5)")
 
 

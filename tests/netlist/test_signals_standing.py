@@ -119,7 +119,7 @@ edges = [{ relation = "contradicts", target = "dec_a3ee" }]
 """
 
 
-def test_scenario_runs_signals_by_name_and_derives_values(tmp_path: Path) -> None:
+def test_scenario_evaluates_named_signals_and_derived_values(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(SCENARIO)
     signals = api.run(tmp_path / "it.toml").signals
     assert {"contradiction-load.disputed", "time-to-stale.fires", "derive.cell-doubt"} <= set(signals["signal"])

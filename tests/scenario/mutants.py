@@ -1,4 +1,4 @@
-"""Mutants of scenarios: each breaks one part, named by a line of text, to show that the shipped checks can fail."""
+"""Mutants of scenarios. Each breaks one part, identified by a line of the file, to show that the shipped checks can fail."""
 
 from __future__ import annotations
 

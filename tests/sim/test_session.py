@@ -72,7 +72,7 @@ def total(run: Run, name: str) -> int:
 
 @settings(settings.get_profile("few"))
 @given(data=st.data())
-def test_turn_ends_only_with_all_marked_rows_opened(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
+def test_turn_ends_only_after_all_marked_rows_are_opened(drawn: SearchStrategy[Scenario], data: DataObject) -> None:
     made = data.draw(drawn)
     made = made.replace(reader=made.reader or Reader(behaviour="lazy", complies=0.4), record="all")
     run = bench.run(made)
@@ -220,7 +220,7 @@ def test_shown_cells_are_counted_by_origin_after_compaction() -> None:
     counts = run.counters
     assert counts is not None
     assert counts["shown_init"].sum() == signals["shown_init"].sum()
-    assert "beginning" in run.plot.turns().axes[2].get_title(loc="left")
+    assert "initial cells" in run.plot.turns().axes[2].get_title(loc="left")
     assert "shown" not in run_under(act_above=1.0).signals["signal"].unique().to_list()
 
 

@@ -91,6 +91,6 @@ class OwnPick(Pick):
 
 
 def on_claims(subjects: Sequence[Subject], path: str | Path) -> list[Subject]:
-    """Return the subjects with streams drawn from a store's claims. Raise `UsageError` if the store has no claims."""
+    """Return copies of the subjects that draw streams from a store's claims. Raise `UsageError` if it has no claims."""
     pick = partial(OwnPick, histories(path))
     return [replace(item, pick=pick, cases=max(item.cases, CASES if item.cases > 10 else 10)) for item in subjects]  # noqa: PLR2004

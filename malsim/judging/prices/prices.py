@@ -92,7 +92,7 @@ class PriceTable:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """Prices per memory: doubt, lie (claims), identities, days, truth (claims) and gap. Null means not reached."""
+        """Table of prices: doubt, lie and truth (claims), identities, days and gap. Null means never reached."""
         fields = {
             "memory": ("memory", pl.String), "doubt": ("doubt_claims", pl.Int64), "lie": ("lie_claims", pl.Int64),
             "identities": ("lie_identities", pl.Int64), "days": ("lie_days", pl.Float64),

@@ -63,7 +63,7 @@ class ClaimWorld:
         return Vocabulary(list(writers), list(values), [every if self.shared else list(words) for words in values.values()])
 
     def own(self, n: int) -> list[tuple[str, str]]:
-        """Return n (object, value) facts for a liar to claim. If all objects share their values, each value is `truth`."""
+        """Return n (object, value) facts for a liar to claim. If objects share their values, each value is `truth`."""
         return [(f"own {number}", self.truth if self.shared else f"own {number}") for number in range(n)]
 
     def says(self, t: float, writer: str, value: str, *edges: tuple[str, str], stated: float | None = None) -> Event:

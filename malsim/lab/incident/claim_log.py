@@ -1,4 +1,4 @@
-"""Claims in the source of an incident: a claims file, a recorder's log, a store, or another memory that can be imported."""
+"""Readers for the claims of an incident: from a claims file, a recorder's log, a store, or any importable memory."""
 
 from __future__ import annotations
 

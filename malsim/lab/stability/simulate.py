@@ -121,7 +121,7 @@ FADED = 0.99
 
 
 def of_trail(loop: TickLoop, memory: Memory) -> pl.DataFrame:
-    """Simulate the loop and classify the final behaviour of each cell: rep, cell, final, period, amplitude.
+    """Simulate the loop and classify each cell's final behaviour, in the columns rep, cell, final, period and amplitude.
 
     The loop runs for 1,000 ticks, or until all cells rest. If some cells then have no period, the loop (of up to 10,000
     cells) runs for up to 20,000 more, until they rest or stop fading. Period 1 means at rest or fading, −1 never repeating.

@@ -77,7 +77,7 @@ def has_chance(scenario: Scenario) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class OfClaims:
-    """Real claims to tune on. The units are questions about `objects`."""
+    """Tuning problem on real claims, whose loss is averaged over questions about `objects`."""
 
     claims: RealClaims
     subject: Rules

@@ -51,7 +51,7 @@ def lowest(points: Array, losses: Array) -> Array | None:
 
 
 def least_near(points: Array, worth: Array, *, radius: float, share: float) -> Array:
-    """Minimise, within the cube and `radius` of the best point, a quadratic fitted to the points nearest to it.
+    """Fit a quadratic to the points nearest the best one, and minimise it in the cube within `radius` of the best point.
 
     c + g·s + ½ s·H·s is fitted by least squares to `share` times as many points as it has coefficients. If there are fewer
     points, the minimum-norm solution is used. Points with an infinite loss are ignored.

@@ -167,7 +167,7 @@ def tune(
     # enough points for the coefficients of a quadratic, plus one generation
     needed = max(START, (len(space) + 1) * (len(space) + 2) // 2 + SIZE)
     if budget < needed:
-        allowed = f"{needed} or more for this number of settings"
+        allowed = f"{needed} or more for {len(space)} settings"
         raise UsageError("the budget is too small", where="tune", given=budget, allowed=allowed)
     within({"points": budget}, where="tune")
     tuner = Tuner(problems, space=space, seed=seed, **settings)

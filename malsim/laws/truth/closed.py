@@ -168,7 +168,7 @@ def _log_posterior(evidence: Evidence, learnt: _Records, believed: _Believed, de
 
 
 def _left_out(evidence: Evidence, learnt: _Records, stated: Array, p: Array, depth: Array, constants: Constants) -> Array:
-    """Compute the log likelihood of each replication's verified facts, judging each fact by records learnt without it."""
+    """Compute the leave-one-out log likelihood of each replication's verified facts: no fact affects its own records."""
     rows = np.flatnonzero(evidence.pinned[evidence.object] >= 0)
     index, who, value = np.arange(len(rows)), evidence.writer[rows], evidence.value[rows]
     truth, weight = evidence.pinned[evidence.object[rows]], learning_weights(evidence, constants)[rows]

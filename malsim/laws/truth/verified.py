@@ -52,7 +52,7 @@ def likelier_end(evidence: Evidence, votes: TruthEstimate, verified: TruthEstima
 
 
 def prior_of_records(evidence: Evidence, rate: Array, pool: Array, record: Array, constants: Constants) -> Array:
-    """Compute the log prior of each replication's writer records, which is equivalent to a number of earlier claims.
+    """Compute the log prior of each replication's writer records, which acts as pseudo-counts of earlier claims.
 
     KP (.7 log A + .3 log(1 − A)) + KW Σ_w (A log a_w + (1 − A) log(1 − a_w)), where A is clipped in the second term only
     """

@@ -77,7 +77,7 @@ def faults(claims: LazyRows, edges: LazyRows, rules: Rules, before: Iterable[Iss
 
 
 def edge_issues(edges: LazyRows, rules: Rules) -> list[Issue]:
-    """Return the issues of edges that are added without a claim, as (edge, path, message) with the path inside the edge."""
+    """Return the problems of edges added without a claim, as (edge, path, message). The path is relative to the edge."""
     return [(claim, path.partition("].")[2], message) for claim, path, message in faults(_NO_CLAIMS, edges, rules)]
 
 

@@ -221,11 +221,9 @@ def _is_text(value: object) -> bool:
 
 
 def verified(memory: Memory, rows: Ints, now: float, rules: Rules, *, verification: str = "tested") -> Memory:
-    """Set the verification of cells that a reader found to be correct, and reinforce them as `update` does.
+    """Mark cells that a reader found to be correct as verified, and reinforce them as `update` does.
 
-    The rows must be distinct.
-
-    Immutable cells are not changed under enforced locks.
+    The rows must be distinct. Immutable cells are not changed under enforced locks.
     """
     if rules.locks == "enforced":
         rows = rows[~memory.values("immutable", rows)]

@@ -86,9 +86,9 @@ def kind_in(handle: str) -> str | None:
 
 
 def handle_with_prefix(text: str, handles: pl.Series) -> str | None:
-    """Return the only handle that begins with `text` or, for four or more hex digits, whose tag does; None if none does.
+    """Return the only handle with the prefix `text` or, for four or more hex digits, the only one whose tag has this prefix.
 
-    Raises `AddressError` if there are several.
+    Return None if there is none. Raise `AddressError` if there are several.
     """
     if _BEGINNING.fullmatch(text):
         matches = handles.filter(handles.str.starts_with(text))

@@ -106,7 +106,7 @@ def edge_faults(frame: pl.DataFrame, graph: GraphRows, memory: Memory, rules: Ru
             ("target", both & (pl.col("source") == pl.col("target")), "an edge must join two cells", "name another cell")
         )
     if rules.duplicate_edges == "refused":
-        checks.append(("target", both & repeat, "this edge exists already", "keep one"))
+        checks.append(("target", both & repeat, "this edge already exists", "keep one"))
     for end, wrong, problem, hint in checks:
         for row in np.flatnonzero(frame.select(wrong).to_series().to_numpy()):
             arc = graph.arcs[row]

@@ -187,7 +187,7 @@ def _address(tree: Tree[Token], text: str) -> Address:
         if not isinstance(inner, (Constant, Name, Reduced)):
             return Reduced(head, inner)
         allowed = f"{head}(dec_a3ee.supports.*-scores-eff)"
-        raise AddressError("a reducer needs an address with many values", given=text, allowed=allowed)
+        raise AddressError("a reducer needs an address with more than one value", given=text, allowed=allowed)
     raise AddressError(
         "no such reducer, function or domain", given=text, allowed=" ".join([*REDUCERS, *FUNCTIONS, *DOMAINS])
     )
@@ -221,7 +221,7 @@ def spelled(text: str) -> str:
 def _tree(text: str) -> Tree[Token]:
     text = text.strip()
     if (with_hyphens := spelled(text)) != text:
-        raise AddressError("the fields of a cell are written with hyphens", given=text, hint=f"write {with_hyphens}")
+        raise AddressError("fields of a cell are separated by hyphens", given=text, hint=f"write {with_hyphens}")
     if len(text.split()) > 1:
         raise AddressError("an address must not contain spaces", given=text, hint="remove the spaces")
     try:
@@ -296,5 +296,5 @@ def _hop(step: str, text: str) -> Hop:
 def _fields(steps: Sequence[object], text: str) -> tuple[str, ...]:
     names = tuple(str(step)[1:] for step in steps)
     if not all(names):
-        raise AddressError("a field of this address has no name", given=text, hint="write a name after each hyphen")
+        raise AddressError("this address contains an empty field name", given=text, hint="write a name after each hyphen")
     return names

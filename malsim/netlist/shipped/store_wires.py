@@ -203,7 +203,7 @@ def _numbers(values: object) -> Array:
 
 
 def wire_signals(memory: Memory, standing: Standing) -> pl.DataFrame:
-    """Return the signal values of a store's netlist after the last tick, with one row per signal and domain row.
+    """Return the signal values of a store's netlist after the last tick, one row per signal and member of its domain.
 
     Columns: signal, rep, row (null for the run), value, and changed (day of the last change, or null).
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WAIT = 10.0  # time limit for a post, in seconds
 SUCCESS = range(200, 300)
-LONGEST_LABEL = 63  # maximum number of characters between two dots of a host name
+LONGEST_LABEL = 63  # maximum length of a label in a host name (RFC 1035)
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def _holds(model: Any, term: Any) -> bool:
 
 
 def _guesses(unrolling: Unrolling, anywhere: Stretch) -> list[StateFact]:
-    """Guess facts: single bits, pairs of bits, and numbers compared with 0 and with the settings of their op."""
+    """Return candidate facts: single bits, pairs of bits, and comparisons of numbers with 0 and with op settings."""
     bits: list[tuple[str, Read]] = []
     numbers: list[StateFact] = []
     for name, step in unrolling.steps.items():

@@ -72,7 +72,7 @@ def prove(
 
 
 class _Question:
-    """Attempt to prove one property of a net: the solver, the unrolled net, and the deadline."""
+    """State of one proof attempt: the property, the solver, the unrolled net, and the deadline."""
 
     def __init__(self, net: Net | Cut, text: str, assume: Sequence[str], ticks: int, timeout: float, tick: float) -> None:
         z3()

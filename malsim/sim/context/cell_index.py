@@ -60,7 +60,7 @@ class CellIndex:
             for name, kind in (("lines", list(LINE.items())), ("value", np.int32), ("born", np.float64),
                                ("init", np.bool_), ("says", np.int64))
         }  # fmt: skip
-        # source and target of each edge with which one cell cites another
+        # source and target of each citation edge
         self._source, self._target = (Column(np.zeros(0, dtype=np.int64)) for _ in range(2))
         self._counts, self._ordinal = np.zeros(replications, dtype=np.int64), Column(np.zeros(0, dtype=np.int64))
         self._topic_index = TopicIndex(replications * len(self.topics))

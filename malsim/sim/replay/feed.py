@@ -259,7 +259,7 @@ def baselines_of(stream: pl.DataFrame, questions: pl.DataFrame, seed: int) -> di
 
 
 def _vote(votes: pl.DataFrame, weight: pl.Expr) -> pl.DataFrame:
-    """Return each question's value with the most weight (the earliest in a tie), and its share of the weight as probability.
+    """Return, for each question, the value with the most weight (the earliest in a tie) and its share of the total weight.
 
     `right` is 1/k if the true value is one of k values with the most weight.
     """

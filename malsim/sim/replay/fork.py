@@ -1,4 +1,4 @@
-"""Forks, which repeat a run up to a given day and then continue with other settings, and the push of a past turn.
+"""Forks of a run, which continue from a given day with other settings, and pushes of past turns.
 
 Every random number is an addressed draw, so the days before the fork are bit-for-bit the same.
 """

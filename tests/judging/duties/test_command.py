@@ -1,4 +1,4 @@
-"""Judging of duties from the command line and in pytest, and errors raised by the judged memories."""
+"""Tests for judging duties from the command line and in pytest, also for memories that raise errors."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_reference_memories_get_their_known_verdicts(references: Conformance) ->
 
 
 @pytest.mark.parametrize("memory", PLANTED, ids=lambda memory: memory.__name__)
-def test_planted_memory_fails_exactly_its_cells(memory: type) -> None:
+def test_planted_defect_fails_exactly_the_expected_duties(memory: type) -> None:
     (failing, vacuous), name = PLANTED[memory], memory.__name__
     table = assess_all([memory_of(memory)], draws=FEW)
     assert (set(table.of(name)), set(table.of(name, VACUOUS))) == (failing, vacuous)

@@ -115,7 +115,7 @@ ARGUMENTS = {
 
 @dataclass(frozen=True)
 class Duty:
-    """Duty cell: its name, kind, statement and plot, and the features that it needs in addition to the plot's calls.
+    """Duty: its name, kind, statement and script of calls, and the features that a memory needs beyond those calls.
 
     The verdict of a duty that is not `judged` is only recorded.
     """
@@ -181,7 +181,7 @@ def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case:
 
 
 def _days(steps: Sequence[Step], pick: Pick) -> dict[float, float]:
-    """Draw a new day for each day in the plot, leaving room before `settle` for the daily ticks that may replace it."""
+    """Draw a random day for each day in the script, with room before a `settle` step for the daily ticks that replace it."""
     old = sorted({day for step in steps for day in step.days})
     new = [old[0]]
     for _, day in pairwise(old):

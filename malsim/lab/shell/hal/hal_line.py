@@ -88,7 +88,9 @@ def _check_no_op_choice(text: HalText, words: Sequence[str]) -> None:
     name, word = text.split(pin)
     if name and word in text.instances[name].component.defaults:
         hint = "put both lines in a .hal file and run it with -f, which reads settings before loading"
-        raise UsageError(f"{pin} selects the op of {name}, which is already loaded", given=value, hint=hint)
+        raise UsageError(
+            f"{pin} selects the op of {name}, so it cannot be set after {name} is loaded", given=value, hint=hint
+        )
 
 
 def respelled(line: str, text: HalText, session: Session) -> str:

@@ -26,7 +26,7 @@ LEAST_STATED = 0.01
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Rows shown to each claim's writer about the fact, best first, shape (claims, lines). NONE means no row.
+    """Rows about the claimed fact that each claim's writer was shown, best first, shape (claims, lines). NONE means no row.
 
     `row` is the shown cell, `value` the index of its value among the fact's values, and `effective` the score in its line:
     the memory's belief, or the cell's rank in a memory without belief.

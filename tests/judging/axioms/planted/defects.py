@@ -327,7 +327,7 @@ class Supporters(Sound):
 
 
 class Unfindable(Sound):
-    """Memory whose reads return nothing from the fifth tick on, although its peeks still do."""
+    """Memory whose reads return nothing from the fifth tick on, although its peeks still return claims."""
 
     axiom = "reachability"
 
