@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -203,6 +204,18 @@ def test_nondeterministic_memory_is_reported() -> None:
     drawn = Drawn([("ann", TRUE), *[("liar", LIE)] * 4], "csv", (), (), 2)
     text = _new("one.toml", "--from", str(_log(drawn, 2, 30)), "--answer", f"host={LIE}", "--memory", "loud:Dice")
     assert "not deterministic" in text
+
+
+def test_comments_count_lines_of_a_file_and_cells_of_a_memory() -> None:
+    text = _new(
+        "one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write"
+    )
+    rows = Path("log.csv").read_text(encoding="utf-8").splitlines()
+    for line, writer in re.findall(r'# line (\d+) of the source\nat = .*\nwriter = "(.+)"', text):
+        assert rows[int(line) - 1].split(",")[1] == writer
+    assert text.count("[[claim]]   # line ") == text.count("[[claim]]")
+    text = _new("two.toml", "--from", _store(_dispute(1)), "--cell", "dec_a3ee")
+    assert text.count("[[claim]]   # cell ") == text.count("[[claim]]")
 
 
 def test_option_cell_accepts_an_item_id_from_the_log() -> None:

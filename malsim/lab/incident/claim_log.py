@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -37,13 +37,15 @@ class ClaimLog:
     `claims` has one row per claim: line, t (ms since the first), writer, object, title (the claimed value), confidence,
     handle, kind, verification, stability, annexed, key (an alias). `edges` has source, relation, target (handles), weight
     and mutual; None if the source states no evidence, so that edges are derived from the values. `unstated` counts the
-    claims that state no confidence; `left_out` lists the parts of the source that are not claims.
+    claims that state no confidence; `left_out` lists the parts of the source that are not claims. `unit` names what `line`
+    counts: lines of a file, or cells of a memory.
     """
 
     claims: pl.DataFrame
     edges: pl.DataFrame | None
     unstated: int
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...]
+    unit: Literal["line", "cell"]
 
     def part(self, rows: list[int]) -> pl.DataFrame:
         """Return the claims in the given rows, with their edges to earlier claims in these rows."""
@@ -86,7 +88,7 @@ def _of_file(path: Path, at: float | None, confidence: float | None) -> ClaimLog
         handle=pl.format("obs_{}", pl.col("line").cast(pl.String).str.zfill(6)), kind=pl.lit("obs"),
         verification=pl.lit("checked"), stability=pl.lit("stable"), annexed=pl.lit(value=False), key="line",
     )  # fmt: skip
-    return _log(rows, None, (), path)
+    return _log(rows, None, (), path, "line")
 
 
 def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float | None) -> ClaimLog:
@@ -103,7 +105,7 @@ def _of_memory(memory: Memory, path: Path, at: float | None, confidence: float |
     others = cells.height - rows.height
     counts = (("program cells or first ten cells", others), ("edges written after both of their claims", late))
     left_out = tuple(f"{count} {kind}" for kind, count in counts if count)
-    return _log(rows, edges if edges["relation"].is_in(EVIDENCE).any() else None, left_out, path)
+    return _log(rows, edges if edges["relation"].is_in(EVIDENCE).any() else None, left_out, path, "cell")
 
 
 def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -123,7 +125,9 @@ def _edges_of(memory: Memory, rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     return connected, earlier.height - int(both["mutual"].count())
 
 
-def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path) -> ClaimLog:
+def _log(
+    rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ...], path: Path, unit: Literal["line", "cell"]
+) -> ClaimLog:
     if rows.is_empty():
         raise DataError(
             "the file contains no claims", where=str(path), hint="run `malsim import FILE` to list the contents of a file"
@@ -136,7 +140,7 @@ def _log(rows: pl.DataFrame, edges: pl.DataFrame | None, left_out: tuple[str, ..
             times[row] = times[row - 1] + 1
     unstated = claims["confidence"].null_count()
     claims = claims.with_columns(pl.Series("t", times), pl.col("confidence").fill_null(STAND_IN))
-    return ClaimLog(claims, edges, unstated, left_out)
+    return ClaimLog(claims, edges, unstated, left_out, unit)
 
 
 def _evidence(part: pl.DataFrame) -> pl.DataFrame:

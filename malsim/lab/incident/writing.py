@@ -70,7 +70,7 @@ def scenario_text(incident: Incident, *, source: str, anonymise: bool = False) -
     for fact in question.facts:
         lines += _table({"name": fact.name, "values": list(fact.values), "start": "first"}, "[[facts]]")
     for claim in part.iter_rows(named=True):
-        lines += _claim(claim, names)
+        lines += _claim(claim, names, incident.log.unit)
     end = f"{base.days:g}d"
     check = {"name": f"not again: {question}", "property": f"always[{end}:] ({question.property})"}
     comment = "# This check fails today. Once it passes, it detects the incident if it comes back."
@@ -102,7 +102,7 @@ def _comments(incident: Incident, question: Question, source: str) -> list[str]:
     return [f"# {one_line(withheld(line))}" for line in lines]
 
 
-def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
+def _claim(claim: dict[str, Any], names: Mapping[str, str], unit: str) -> list[str]:
     at = f"{claim['t'] / DAY:g}d"
     columns = ("writer", "handle", "kind", "object", "title", "confidence", "verification", "stability", "annexed")
     fields = {name: claim[name] for name in columns if claim[name] not in (None, False)}
@@ -112,7 +112,7 @@ def _claim(claim: dict[str, Any], names: Mapping[str, str]) -> list[str]:
         del fields["stability"]
     fields |= {name: names.get(text, withheld(text)) for name, text in fields.items() if isinstance(text, str)}
     lines = _table({"at": at if round(float(at[:-1]) * DAY) == claim["t"] else f"{claim['t']}ms", **fields}, "[[claim]]")
-    lines[0] += f"   # claim {claim['line']} of the source"
+    lines[0] += f"   # {unit} {claim['line']} of the source"
     edges = [
         f"""  {{ relation = "{edge["relation"]}", target = {_quoted(names.get(edge["target"], edge["target"]))}"""
         + (f", weight = {edge['weight']!r}" if edge["weight"] is not None else "")
