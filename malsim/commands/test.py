@@ -103,6 +103,7 @@ def _approve(scenario: Scenario, plot: Path | None, *, yes: bool) -> int:
     try:
         comparison = recording.against_baseline(check, run)
     except ScenarioError as problem:
+        problem.hint = None  # the hints say to record the baseline, as this command does
         print(problem)
     if comparison is None:
         print(f"{path}: no usable baseline is recorded yet")

@@ -32,6 +32,7 @@ def test_approved_baseline_is_used_in_later_runs(path: Path, capsys: pytest.Capt
     assert main(["test", str(path)]) == 2  # a missing baseline is an error, not a pass
     assert "no baseline is recorded" in capsys.readouterr().out
     assert main(["test", "--approve", str(path), "--yes"]) == 0
+    assert "--approve" not in capsys.readouterr().out
     assert sorted(file.name for file in path.parent.glob("x.*.csv")) == ["x.cells.csv", "x.events.csv"]
     assert main(["test", str(path)]) == 0
     assert main(["test", "--approve", str(path)]) == 0
