@@ -223,17 +223,18 @@ def _side_by_side(runs: Sequence[BareRun], column: str, cells: Sequence[str] | N
 
 
 def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) -> dict[str, str]:
-    """Map handles to panel titles, for the given cells or all cells. Omit cells that are not recorded in every run."""
+    """Map handles to panel titles, for the given cells or all cells. Omit cells that are not drawn in every run."""
     for run in runs:
         if run.cells.is_empty():
             hint = 'use ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
             raise UsageError("the run recorded no cells to draw", where="plot", given=run.scenario.name, hint=hint)
-    names = _checked(runs[0], cells) if cells is not None else runs[0].cells["cell"].unique(maintain_order=True).to_list()
+    drawn = [recorded(run)[0]["cell"].unique(maintain_order=True) for run in runs]
+    names = _checked(runs[0], cells) if cells is not None else drawn[0].to_list()
     every = not runs[0].scenario.facts or cells is not None
-    titles = runs[0].labels.filter(pl.col("object").is_not_null() | pl.lit(every)).select("cell", "title")
-    labels = dict(titles.iter_rows())
-    shared = [name for name in names if name in labels and all(name in run.cells["cell"] for run in runs)]
-    return {name: f'{name} "{labels[name]}"' for name in shared}
+    of_first = (pl.col("rep") == runs[0].scenario.first) & (pl.col("object").is_not_null() | pl.lit(every))
+    labels = dict(runs[0].labels.filter(of_first).select("cell", "title").iter_rows())
+    shared = set(labels).intersection(*drawn)
+    return {name: f'{name} "{labels[name]}"' for name in names if name in shared}
 
 
 @dataclass(frozen=True)

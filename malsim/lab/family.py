@@ -15,8 +15,10 @@ from malsim.lab.space.differences import changes_of, listed, value_text, words
 from malsim.lab.space.settings import changed, setting
 from malsim.memory import Rules
 from malsim.scenario.file.initial_store import initial_memory_from
-from malsim.showing.plots.runs.variants import RunLine, variants
+from malsim.showing.plots.runs.trajectories import middle_of
+from malsim.showing.plots.runs.variants import MOST_PANELS, RunLine, panels_of, variants
 from malsim.sim.replay.feed import Replay, replay
+from malsim.sim.run import FRAMES
 from malsim.sim.settings.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
 
 OF_STORE = 90.0  # number of days for which a store is run
 COLUMNS = {"effective": "Effective confidence", "currency": "Currency"}
-MOST_ENDS = 6
 FIRST_CLAIMS = "first claims about the most contested objects"
 
 
@@ -73,44 +74,43 @@ class RunFamily:
         cells
             Handles to draw; if None, the six cells in which the runs differ most.
         """
-        runs = []
-        for value, frame in zip(self.values, _cells(self.runs), strict=True):
-            is_default, number = value == self.default, float(value) if isinstance(value, int | float) else None
-            label = value_text(value) + " (default)" * is_default
-            runs.append(RunLine(label=label, cells=frame, is_default=is_default, value=number))
         unit = f" ({self.unit})" if self.unit not in ("", "1") else ""
         title = f"{_name(column)} by {words(self.setting)}{unit}: {', '.join(map(value_text, self.values))}"
         return variants(
-            runs, _titles(self.runs, cells), column=column, setting=f"{words(self.setting)}{unit}",
+            self._lines(), _titles(self.runs, cells), column=column, setting=f"{words(self.setting)}{unit}",
             title=f"{title} (default {value_text(self.default)})", note=self.note, x=_time_axis(self.runs[0]),
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        frames = _cells(self.runs)
-        column = next((name for name in COLUMNS if self._ends(frames, name)["apart"].max()), "effective")
-        ends = self._ends(frames, column).head(MOST_ENDS)
+        lines = self._lines()
+        titles = {} if any(line.cells.is_empty() for line in lines) else _titles(self.runs, None)
+        columns = [column for column in COLUMNS if column in lines[0].cells.columns]
+        panels = {column: panels_of(lines, list(titles), column) for column in columns}
+        column = next((column for column, (_, different) in panels.items() if different), "effective")
+        cells = [group[0] for group in panels[column][0][:MOST_PANELS]] if titles else []
         head = f"{self.name} under {len(self)} values of {self.setting} (default {value_text(self.default)})"
-        lines = [f"{head}; {column} at the end"]
-        for index, value in enumerate(self.values):
-            cells = ends.select("cell", str(index)).drop_nulls().iter_rows()
-            lines.append(f"  {value_text(value):<8} {', '.join(f'{cell} {last:.3f}' for cell, last in cells)}")
-        return "\n".join(lines)
+        rows = [f"{head}; {column} at the end"]
+        for value, line in zip(self.values, lines, strict=True):
+            ends = (f"{cell} {_last(line.cells, cell, column)}" for cell in cells)
+            rows.append(f"  {value_text(value):<8} {', '.join(ends)}")
+        return "\n".join([*rows, *self._warnings()])
 
-    @staticmethod
-    def _ends(frames: Sequence[pl.DataFrame], column: str) -> pl.DataFrame:
-        """Return each cell's last value per run (columns 0, 1, …) and its spread (column `apart`), largest spread first."""
-        last = [
-            frame.group_by("cell", maintain_order=True).agg(pl.col(column).sort_by("t").last().alias(str(index)))
-            for index, frame in enumerate(frame for frame in frames if column in frame.columns)
-        ]
-        if not last:
-            return pl.DataFrame(schema={"cell": pl.String, "apart": pl.Float64})
-        table = last[0]
-        for other in last[1:]:
-            table = table.join(other, on="cell", how="left", maintain_order="left")
-        values = pl.exclude("cell")
-        apart = pl.max_horizontal(values) - pl.min_horizontal(values)
-        return table.with_columns(apart=apart).sort("apart", descending=True, maintain_order=True)
+    def _lines(self) -> list[RunLine]:
+        lines = []
+        for value, frame in zip(self.values, _cells(self.runs), strict=True):
+            is_default, number = value == self.default, float(value) if isinstance(value, int | float) else None
+            label = value_text(value) + " (default)" * is_default
+            lines.append(RunLine(label=label, cells=frame, is_default=is_default, value=number))
+        return lines
+
+    def _warnings(self) -> list[str]:
+        """Return a warning if the setting has several values and all runs have equal frames."""
+        first, *others = [[getattr(run, name) for name in _frames(run)] for run in self.runs]
+        if not others or not all(a.equals(b) for frames in others for a, b in zip(first, frames, strict=True)):
+            return []
+        law = "mal" if isinstance(self.runs[0], Replay) else self.runs[0].scenario.law
+        reason = "" if law == "mal" else f" Its law, {law}, may not read this setting."
+        return [f"  warning: {self.setting} has no effect in {self.name}: all {len(self)} runs are equal.{reason}"]
 
 
 def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Sequence[Any], **changes: Any) -> RunFamily:
@@ -148,7 +148,9 @@ def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Seq
     title, runs = _title_of(base), tuple(_run(base, {name: value}) for value in checked)
     if isinstance(base, Scenario):
         others = {key: pair for key, pair in changes_of(base).items() if key != name}
-        note = f"{title}, seed {base.seed}" + (f"; {listed(others)}" if others else "")
+        several = base.writers and (base.replications > 1 or "run.replications" in others)
+        drawn = f", replication {base.first}" if several else ""
+        note = f"{title}, seed {base.seed}{drawn}" + (f"; {listed(others)}" if others else "")
     else:
         note = f"{title}; {FIRST_CLAIMS}"
     return RunFamily(name=title, setting=name, unit=varied.unit, default=varied.value, values=checked, runs=runs, note=note)
@@ -197,6 +199,19 @@ def _title_of(base: Scenario | Path | pl.DataFrame) -> str:
 
 def _cells(runs: Sequence[Any]) -> list[pl.DataFrame]:
     return [run.cells if isinstance(run, Replay) else api.recorded(run)[0] for run in runs]
+
+
+def _frames(run: Any) -> Sequence[str]:
+    return ("cells", "answers") if isinstance(run, Replay) else FRAMES
+
+
+def _last(frame: pl.DataFrame, cell: str, column: str) -> str:
+    """Return a cell's value at its last tick, as the figure draws it, or its status if it is no longer active."""
+    line = frame.filter(pl.col("cell") == cell)
+    last = line.filter(pl.col("t") == line["t"].max())
+    values = middle_of(last, column)["middle"].drop_nulls()
+    status = last["status"][0] if "status" in last.columns and last.height else "no value"
+    return f"{values[0]:.3f}" if len(values) else str(status)
 
 
 def _titles(runs: Sequence[Any], cells: Sequence[str] | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import malsim as ms
@@ -48,6 +49,33 @@ def test_lines_with_equal_values_share_one_label() -> None:
     assert any(text.replace("\n", " ") == "obs_a1a1, obs_b2b2, obs_c3c3 (3 equal lines)" for text in value)
     beside = texts(ms.family(DISPUTE, "rules.tau_volatile", [7, 30], days=10).plot("currency"))
     assert "7 = 30 (default)" in beside
+
+
+def test_family_without_effect_is_reported_as_equal_runs() -> None:
+    made = ms.family("scenarios/worked_example.toml", "rules.support_ceiling", [0.0, 0.5])
+    assert any("all runs are equal in effective confidence" in text.replace("\n", " ") for text in texts(made.plot()))
+    assert "rules.support_ceiling has no effect in worked_example: all 2 runs are equal." in repr(made)
+    assert "warning" not in repr(ms.family(DISPUTE, CEILING, [0.3, 0.6], days=5))
+    assert "warning" not in repr(ms.family(DISPUTE, CEILING, [0.3], days=5))
+
+
+def test_family_names_the_replication_and_law_of_its_runs() -> None:
+    made = ms.family("scenarios/half_colluders.toml", "rules.support_ceiling", [0.0, 0.5], days=2.0, replications=3, first=4)
+    value = [text.replace("\n", " ") for text in texts(made.plot())]
+    assert any("seed 43, replication 4;" in text and "more cells are not shown" in text for text in value)
+    assert "Its law, records, may not read this setting." in repr(made)
+    assert all(axes.lines[0].get_xdata().size for axes in made.plot().axes)  # type: ignore[union-attr]
+
+
+def test_printed_cells_are_those_of_the_figure_with_status() -> None:
+    made = ms.family("scenarios/colluders.toml", "rules.support_ceiling", [0.0, 0.5], replications=2)
+    printed = repr(made)
+    titles = [axes.get_title(loc="left") for axes in made.plot().axes]
+    assert len(titles) == 6
+    assert all(title.split()[0].rstrip(",") in printed for title in titles)
+    last = made[0].cells.filter(pl.col("t") == 40.0, pl.col("rep") == 0)
+    for cell, status in last.select("cell", "status").iter_rows():
+        assert (f"{cell} superseded" in printed) == (status == "superseded" and cell in printed)
 
 
 def test_many_values_are_shown_on_a_colour_scale() -> None:

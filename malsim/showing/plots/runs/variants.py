@@ -51,7 +51,7 @@ def variants(
     Panels are ordered by the spread between runs. `titles` has the panel title of each cell to draw, in at most six panels;
     `setting` is the label of the colour scale.
     """
-    panels = _panels(runs, list(titles), column)
+    panels, different = panels_of(runs, list(titles), column)
     rows = max(1, len(panels[:MOST_PANELS]))
     figure = sheet(NARROW, 1.4 + 2.0 * rows)
     several = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
@@ -66,29 +66,39 @@ def variants(
     if scaled:
         _colourbar(figure, several, runs, setting)
     more, equal = sum(map(len, panels[MOST_PANELS:])), len(titles) - sum(map(len, panels))
-    hidden = (f"{more} cells that differ less are not shown" * bool(more), f"{equal} cells equal in every run" * bool(equal))
-    footnote(figure, "; ".join(filter(None, (note, *hidden))))
+    parts = (
+        note,
+        f"all runs are equal in {AXES.get(column, column).split(' (')[0]}" * (len(runs) > 1 and not different),
+        f"{more} {'cells that differ less' if different else 'more cells'} are not shown" * bool(more),
+        f"{equal} cells equal in every run" * bool(equal),
+    )
+    footnote(figure, "; ".join(filter(None, parts)))
     headline(figure, title)
     return figure
 
 
-def _panels(runs: Sequence[RunLine], cells: Sequence[str], column: str) -> list[list[str]]:
-    """Group cells whose lines are equal in every run. Groups with the largest mean spread between runs come first.
+def panels_of(runs: Sequence[RunLine], cells: Sequence[str], column: str) -> tuple[list[list[str]], bool]:
+    """Group cells by panel, and return whether any cell differs between the runs.
 
-    Cells that are equal in all runs are left out, unless no cell differs.
+    Cells whose lines are equal in every run share a panel. Panels with the largest mean spread between runs come first, and
+    cells that are equal in all runs are left out. If no cell differs, all cells are returned; the longest lines come first.
     """
     groups: dict[tuple[bytes, ...], list[str]] = {}
     spread: dict[str, float] = {}
+    ticks: dict[str, int] = {}
+    by_cell = [run.cells.partition_by("cell", as_dict=True) for run in runs]
     for cell in cells:
-        lines = [run.cells.filter(pl.col("cell") == cell) for run in runs]
+        lines = [of_run.get((cell,), run.cells.clear()) for run, of_run in zip(runs, by_cell, strict=True)]
         group = groups.setdefault(tuple(line_key(line, column) for line in lines), [])
         group.append(cell)
         if group == [cell]:
             values = pl.concat(line.select("t", "rep", value=pl.col(column)) for line in lines)
             mean = values.group_by("t", "rep").agg(apart=pl.col("value").max() - pl.col("value").min())["apart"].mean()
             spread[cell] = mean if isinstance(mean, float) else 0.0
-    ordered = sorted(groups.values(), key=lambda cells: -spread[cells[0]])
-    return [cells for cells in ordered if spread[cells[0]] > 0.0] or ordered
+            ticks[cell] = middle_of(lines[0], column).height
+    ordered = sorted(groups.values(), key=lambda cells: (-spread[cells[0]], -ticks[cells[0]]))
+    different = [cells for cells in ordered if spread[cells[0]] > 0.0]
+    return different or ordered, bool(different)
 
 
 def _panel(
@@ -103,7 +113,8 @@ def _panel(
         line, look = runs[first].cells.filter(pl.col("cell") == cell), dict(looks[first])
         middle = middle_of(line, column)
         look |= {"linewidth": 2.6, "zorder": 1.5} if runs[first].is_default else {"linewidth": 1.4, "zorder": 2}
-        axes.plot(middle["t"], middle["middle"], drawstyle="steps-post", clip_on=False, **look)
+        marker = "o" if middle.height == 1 else None  # a single tick makes no line
+        axes.plot(middle["t"], middle["middle"], marker=marker, drawstyle="steps-post", clip_on=False, **look)
         if line["rep"].n_unique() > 1 and labelled:
             shade: dict[str, Any] = {"step": "post", "color": look["color"], "alpha": 0.15, "linewidth": 0}
             axes.fill_between(middle["t"], middle["low"], middle["high"], **shade)
