@@ -19,7 +19,7 @@ MOST_NAMES = 26
 def test_run_prints_a_summary_and_writes_frames_and_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(SCENARIOS / "mutual_dispute.toml"), "-o", str(tmp_path)]) == 0
     output = capsys.readouterr().out
-    assert "obs_a1a1         effective repeats every 2 ticks, 0.300, swinging by 0.300" in output
+    assert "obs_a1a1         effective repeats every 2 ticks, ends at 0.300, peak to peak 0.300" in output
     assert "obs_d4d4         effective settled at 0.343" in output
     cells = pl.read_parquet(tmp_path / "cells.parquet")
     assert cells.filter(pl.col("cell") == "obs_a1a1")["effective"].to_list() == [0.0, 0.3] * 30

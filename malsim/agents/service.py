@@ -163,7 +163,8 @@ class MemoryService:
         """
         before, now = _erased(self.store.recorded), self.now()
         after = self.store.forget_cell(_bounded(cell, "cell"), by=self.writer, now=now, rep=self.rep, rules=self.rules)
-        return f"{_erased(after) - before} cells erased; the gate refuses it from now on"
+        count = _erased(after) - before
+        return f"{count} cell{'s' * (count != 1)} erased; the gate refuses the value from now on"
 
     def wire(self, name: str, program: str, confidence: float) -> dict[str, Any]:
         """Propose a program as a claim of kind prg. The program runs from the next tick on."""

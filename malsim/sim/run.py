@@ -179,9 +179,9 @@ class Run(RunData):
         ends = endings(self.cells.drop_nulls(self.score), column=self.score)
         lines = []
         for row in ends.to_dicts()[:MOST_LINES]:
-            shapes = {0: "still moving,", 1: "settled at"}
-            shape = shapes.get(row["period"], f"repeats every {row['period']} ticks,")
-            swing = "" if row["period"] == 1 else f", swinging by {row['amplitude']:.3f}"
+            shapes = {0: "still moving, ends at", 1: "settled at"}
+            shape = shapes.get(row["period"], f"repeats every {row['period']} ticks, ends at")
+            swing = "" if row["period"] == 1 else f", peak to peak {row['amplitude']:.3f}"
             lines.append(f"  {row['cell']:<16} {self.score} {shape} {row['final']:.3f}{swing}")
         if ends.height > MOST_LINES:
             moving = ends.filter(ends["period"] != 1).height

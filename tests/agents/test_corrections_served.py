@@ -78,7 +78,7 @@ def test_shell_commands_correct_and_forget_cells(path: Path, capsys: pytest.Capt
     assert main(["store", "correct", str(path), port, *by, "--instead", "the port is 9090", "--value", "9090"]) == 0
     assert re.match(r"admitted as obs_\w+, .*\n  retracted: ", capsys.readouterr().out)
     assert main(["store", "forget", str(path), handle(path, "the port is 9090"), *by]) == 0
-    assert capsys.readouterr().out == "1 cells erased; the gate refuses it from now on\n"
+    assert capsys.readouterr().out == "1 cell erased; the gate refuses the value from now on\n"
     for value in (8080.0, 9090.0):
         assert service(path, "dan").claim("so it is", 0.5, object="port", value=value)["verdict"] == "refused"
     assert main(["store", "forget", str(path), port, "--by", "a b"]) == 2

@@ -44,7 +44,8 @@ class EchoIndependence(Axiom):
         if look.score("B") <= look.score("A") + subject.tolerance:
             return None
         times = sum(event.value == "B" for event in claims)
-        return f"B, claimed {times} times by one writer, is {number(look.score('B'))}, and A is {number(look.score('A'))}"
+        often = f"{times} time{'s' * (times != 1)}"
+        return f"B, claimed {often} by one writer, is {number(look.score('B'))}, and A is {number(look.score('A'))}"
 
 
 class LastWord(Axiom):

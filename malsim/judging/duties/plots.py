@@ -20,9 +20,9 @@ from malsim.judging.duties.engine.step import (
     Step,
     ask,
     call,
+    control,
     says,
     settle,
-    twin,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
     again = from_the_document(40.0, first, by="importer", text=noted)
 
     def looks(t: float) -> tuple[Step, Step]:
-        return ask(t, "x", a, NOT_CURRENT), twin(ask(t, "z", k, CURRENT))
+        return ask(t, "x", a, NOT_CURRENT), control(ask(t, "z", k, CURRENT))
 
     if b:
         yield must(f"{name}.A", "the new value is the first answer", [*history, ask(31.0, "x", b, FIRST)])
@@ -92,7 +92,7 @@ def _shape(name: str, first: list[Step], turn: Step, noted: str = NOTED) -> Iter
     sentence = f"the value {'believed' if corrected else 'valid'} on an earlier day can still be queried"
     yield must(f"{name}.D", sentence, [*history, ask(31.0, "x", a, FIRST, **before)], "clocks")
     if corrected:
-        derived = (ask(60.0, "y", "A2", NOT_CURRENT), twin(ask(60.0, "u", "K2", CURRENT)))
+        derived = (ask(60.0, "y", "A2", NOT_CURRENT), control(ask(60.0, "u", "K2", CURRENT)))
         sentence = "claims derived from the rejected value are not current"
         yield must_not(f"{name}.E", sentence, [*history, settle(60.0), *derived], "edges")
 
@@ -104,7 +104,7 @@ def forgetting_cells() -> Iterator[Duty]:
     history.append(call(10.0, "forget", "x", "A", by="ann"))
 
     def looks(t: float = 11.0, **scope: str) -> tuple[Step, Step]:
-        return ask(t, "x", "A", NOT_SHOWN, **scope), twin(ask(t, "z", "K", SHOWN, **scope))
+        return ask(t, "x", "A", NOT_SHOWN, **scope), control(ask(t, "z", "K", SHOWN, **scope))
 
     hidden = "a forgotten value is not shown"
     yield must_not("F2", hidden, [*history, *looks()])
@@ -114,16 +114,16 @@ def forgetting_cells() -> Iterator[Duty]:
     yield must_not("F4", f"{hidden} when an importer words it differently", [*history, *other, *looks(21.0)])
     yield must_not("F5", f"{hidden} after the background jobs", [*history, settle(60.0), *looks(60.0)])
     texts = Step(11.0, "texts", value="A", want=NOT_SHOWN)
-    untouched = twin(replace(texts, value="K", want=SHOWN))
+    untouched = control(replace(texts, value="K", want=SHOWN))
     yield must_not("F6", "no stored text contains a forgotten value", [*history, texts, untouched])
-    derived = (ask(11.0, "y", "A2", NOT_CURRENT), twin(ask(11.0, "u", "K2", CURRENT)))
+    derived = (ask(11.0, "y", "A2", NOT_CURRENT), control(ask(11.0, "u", "K2", CURRENT)))
     yield must_not("F7", "claims derived from a forgotten value are not current", [*history, *derived], "edges")
     shared = looks(scope="team")
     yield must_not("F8", f"{hidden} in a scope with which it was shared", [*history, *shared], "share", "scopes")
     logged = Step(11.0, "log", by="ann", dated=10.0, want="logged")
     yield must("F9", "the log records who forgot a value and when", [*history, logged])
     log = Step(11.0, "log", value="A", want=NOT_SHOWN)
-    yield must_not("F10", "the log does not contain a forgotten value", [*history, log, twin(ask(11.0, "z", "K", SHOWN))])
+    yield must_not("F10", "the log does not contain a forgotten value", [*history, log, control(ask(11.0, "z", "K", SHOWN))])
     allowed = (call(25.0, "allow", "x", "A", by="ann"), says(26.0, "ann", "x", "A"), ask(27.0, "x", "A", FIRST))
     yield must("F11", "a forgotten value that is allowed and claimed again is the first answer", [*history, *allowed])
 
@@ -133,31 +133,31 @@ HERS, HIS = {"scope": "hers"}, {"scope": "his"}
 
 def scope_cells() -> Iterator[Duty]:
     claims = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "bob", "z", "K", **HIS))
-    in_hers, in_his = twin(ask(2.0, "x", "A", SHOWN, **HERS)), twin(ask(2.0, "z", "K", SHOWN, **HIS))
+    in_hers, in_his = control(ask(2.0, "x", "A", SHOWN, **HERS)), control(ask(2.0, "z", "K", SHOWN, **HIS))
     steps: list[Step] = [*claims, ask(2.0, "x", "A", NOT_SHOWN, **HIS), in_hers]
-    yield must_not("S1", "a value of her scope is not shown in his", steps, "scopes")
+    yield must_not("S1", "a value claimed in one scope is not shown in another", steps, "scopes")
     unscoped = [ask(2.0, name, value, NOT_SHOWN) for name, value in (("x", "A"), ("z", "K"))]
     steps = [*claims, *unscoped, in_hers, in_his]
     yield must_not("S2", "a query without a scope shows no value of a scope", steps, "scopes")
     derived = says(1.5, "bob", "y", "A2", of="x is A", **HERS)
-    early, late = ((ask(t, "y", "A2", NOT_SHOWN, **HIS), twin(ask(t, "y", "A2", SHOWN, **HERS))) for t in (2.0, 60.0))
+    early, late = ((ask(t, "y", "A2", NOT_SHOWN, **HIS), control(ask(t, "y", "A2", SHOWN, **HERS))) for t in (2.0, 60.0))
     steps = [*claims, derived, *early, settle(60.0), *late]
-    sentence = "a claim derived in her scope is not shown in his, even after the background jobs"
+    sentence = "a claim derived in one scope is not shown in another, even after the background jobs"
     yield must_not("S3", sentence, steps, "edges", "scopes")
     both = (says(1.0, "ann", "x", "A", **HERS), says(1.0, "ann", "x", "A", **HIS))
     corrected = call(10.0, "correct", "x", "A", by="ann", instead="B", **HERS)
-    steps = [*both, corrected, ask(11.0, "x", "A", CURRENT, **HIS), twin(ask(11.0, "x", "B", CURRENT, **HERS))]
-    yield must_not("S4", "a correction in her scope does not change his", steps, "scopes")
+    steps = [*both, corrected, ask(11.0, "x", "A", CURRENT, **HIS), control(ask(11.0, "x", "B", CURRENT, **HERS))]
+    yield must_not("S4", "a correction in one scope does not change the value in another", steps, "scopes")
     shared = (*claims, call(10.0, "share", "x", to="his", **HERS))
-    sentence = "a value shared with his scope is current there"
+    sentence = "a value shared with another scope is current there"
     yield must("S5", sentence, [*shared, ask(11.0, "x", "A", CURRENT, **HIS)], "share", "scopes")
     also = (says(1.0, "ann", "w", "L", **HERS), call(10.0, "share", "w", to="his", **HERS))
-    looks = [ask(21.0, "x", "A", NOT_SHOWN, **HIS), twin(ask(21.0, "w", "L", SHOWN, **HIS))]
+    looks = [ask(21.0, "x", "A", NOT_SHOWN, **HIS), control(ask(21.0, "w", "L", SHOWN, **HIS))]
     steps = [*shared, *also, call(20.0, "unshare", "x", to="his", **HERS), *looks]
-    yield must_not("S6", "a value that is no longer shared is not shown in his scope", steps, "share", "scopes")
-    third = (ask(11.0, "x", "A", NOT_SHOWN, scope="theirs"), twin(ask(11.0, "x", "A", SHOWN, **HIS)))
-    yield must_not("S8", "a value shared with his scope is not shown in a third scope", [*shared, *third], "share", "scopes")
-    sentence = "claims of five writers in his scope do not change the belief in hers"
+    yield must_not("S6", "a value that is no longer shared is not shown in the other scope", steps, "share", "scopes")
+    third = (ask(11.0, "x", "A", NOT_SHOWN, scope="theirs"), control(ask(11.0, "x", "A", SHOWN, **HIS)))
+    yield must_not("S8", "a value shared with a second scope is not shown in a third", [*shared, *third], "share", "scopes")
+    sentence = "claims of five writers in one scope do not change the belief in another"
     yield must_not("S7", sentence, _crowds(), "belief", "scopes")
 
 
@@ -169,14 +169,14 @@ def _crowds() -> Iterator[Step]:
     for (name, value), scope in zip(facts, (HIS, HERS), strict=True):
         yield from (says(2.0, who, name, value, **scope) for who in ("bob", "cid", "dan", "eve", "fay"))
     yield ask(2.0, "x", "A", "believed as before", **HERS)
-    yield twin(ask(2.0, "z", "K", "believed more", **HERS))
+    yield control(ask(2.0, "z", "K", "believed more", **HERS))
 
 
 def clock_cells() -> Iterator[Duty]:
     late = [
         says(30.0, "ann", "x", "A"), says(30.0, "ann", "z", "K"),
         says(40.0, "bob", "x", "B", valid_from=5.0), says(40.0, "bob", "z", "L", valid_from=39.0),
-        ask(41.0, "x", "A", FIRST), twin(ask(41.0, "z", "L", FIRST)),
+        ask(41.0, "x", "A", FIRST), control(ask(41.0, "z", "L", FIRST)),
     ]  # fmt: skip
     yield must_not("T1", "a late report about an earlier time does not replace the current value", late, "clocks")
     changed = [says(1.0, "ann", "x", "A"), says(30.0, "ann", "x", "B"), ask(31.0, "x", "A", FIRST, at=10.0)]
@@ -193,10 +193,14 @@ def clock_cells() -> Iterator[Duty]:
     yield must("T4", "a value that was valid for a time is the answer for that time only", bygone, "clocks")
     ended = [
         says(1.0, "ann", "x", "A", valid_to=20.0), says(1.0, "ann", "z", "K", valid_to=60.0),
-        ask(30.0, "x", "A", NOT_CURRENT), twin(ask(30.0, "z", "K", CURRENT)),
+        ask(30.0, "x", "A", NOT_CURRENT), control(ask(30.0, "z", "K", CURRENT)),
     ]  # fmt: skip
     yield must_not("T5", "a value that is no longer valid is not current", ended, "clocks")
-    coming = [says(1.0, "ann", "x", "A", valid_from=50.0), ask(30.0, "x", "A", NOT_FIRST), twin(ask(60.0, "x", "A", FIRST))]
+    coming = [
+        says(1.0, "ann", "x", "A", valid_from=50.0),
+        ask(30.0, "x", "A", NOT_FIRST),
+        control(ask(60.0, "x", "A", FIRST)),
+    ]
     yield must_not("T6", "a value that is not yet valid is not the answer", coming, "clocks")
 
 
@@ -210,7 +214,7 @@ def authority_cells() -> Iterator[Duty]:
     corrected_first = (says(1.0, "ann", "x", "A"), call(10.0, "correct", "x", "A", by="ann", instead="B"))
     yield must("K3", "a writer can correct its own value", [*corrected_first, ask(11.0, "x", "B", FIRST)])
     again = (says(1.0, "ann", "z", "K"), says(20.0, "dan", "x", "A"))
-    old, untouched = ask(21.0, "x", "A", NOT_CURRENT), twin(ask(21.0, "z", "K", CURRENT))
+    old, untouched = ask(21.0, "x", "A", NOT_CURRENT), control(ask(21.0, "z", "K", CURRENT))
     yield must_not("K4", "a new writer does not restore a corrected value", [*corrected_first, *again, old, untouched])
     hidden = (says(1.0, "ann", "z", "K"), says(20.0, "dan", "x", "A~"))
     sentence = "a new writer does not restore a corrected value in disguise (invisible letters, look-alikes, capitals)"

@@ -126,7 +126,10 @@ class PriceTable:
         wide = max(len(price.memory) for price in self.prices) + 2
         names = [*first.lie, *(f"t:{way}" for way in first.truth), "lie", "who", "truth", "gap"]
         rows = [("", names), *((price.memory, price_cells(price)) for price in self.prices)]
-        lines = [f"doubt/price in steps (-: over {first.most}); t: ways of the truth; lie, truth: claims; who: identities"]
+        lines = [
+            f"doubt/price in steps (-: over {first.most}), per strategy of a liar and (t:) per way of correcting the memory",
+            "lie, truth: fewest claims; who: fewest identities of a liar; gap: lie / truth",
+        ]
         lines += [f"{name:<{wide}}" + " ".join(f"{cell:>10}" for cell in cells) for name, cells in rows]
         lines += [tolerance_text(price.memory, price.tolerance) for price in self.prices if price.tolerance > TOLERANCE]
         if len(self.prices) == 1:

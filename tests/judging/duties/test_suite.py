@@ -23,7 +23,7 @@ def references() -> Conformance:
 def test_duties_have_19_obligations_and_38_prohibitions() -> None:
     kinds = [cell.kind for cell in every_duty().values()]
     assert (kinds.count(OBLIGATION), kinds.count(PROHIBITION)) == (19, 38)
-    assert all(any(step.twin for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_duty().values())
+    assert all(any(step.control for step in cell.steps) == (cell.kind == PROHIBITION) for cell in every_duty().values())
 
 
 def test_reference_memories_get_their_known_verdicts(references: Conformance) -> None:

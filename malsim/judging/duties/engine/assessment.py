@@ -93,7 +93,7 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
             looks = play(subject, steps)
             outcome = _outcome(looks)
             if not cell.judged:
-                return verdict(RECORDED, _sentence(next(look for look in looks if not look.step.twin)))
+                return verdict(RECORDED, _sentence(next(look for look in looks if not look.step.control)))
             if outcome == FAILS:
                 # Times are not halved because the plot's own days are easier to read.
                 simpler = partial(simpler_streams, halve=False)
@@ -101,7 +101,7 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
                 why = next(_sentence(look) for look in play(subject, least) if not look.holds)
                 return verdict(FAILS, why, step_table(least))
             if outcome == VACUOUS:
-                vacuous = vacuous or next(_sentence(look) for look in looks if not look.holds and look.step.twin)
+                vacuous = vacuous or next(_sentence(look) for look in looks if not look.holds and look.step.control)
     except BelieflessError:
         return verdict(NOT_OFFERED, "its items have no belief")
     except MalsimError as problem:
@@ -110,14 +110,14 @@ def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) ->
 
 
 def _outcome(looks: Sequence[Look]) -> str:
-    if not all(look.holds for look in looks if look.step.twin):
+    if not all(look.holds for look in looks if look.step.control):
         return VACUOUS
     return HOLDS if all(look.holds for look in looks) else FAILS
 
 
 def _fails_alone(subject: Subject, cell: Duty, steps: Sequence[Step]) -> bool:
-    """Return whether a shortened plot still fails for the memory, while its twins hold and the governed reference passes."""
-    if sum(step.twin for step in steps) < sum(step.twin for step in cell.steps):
+    """Return whether a shortened plot still fails for the memory, and its controls and the governed reference hold."""
+    if sum(step.control for step in steps) < sum(step.control for step in cell.steps):
         return False
     try:
         return _outcome(play(_governed(), steps)) == HOLDS and _outcome(play(subject, steps)) == FAILS

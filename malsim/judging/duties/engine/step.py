@@ -40,7 +40,7 @@ class Step:
     """Step of a plot on day `t`. It uses the plot's symbols (x, A, ann) until random names replace them.
 
     `do` is write, an optional call, or an inspection from `LOOKS`. An inspection expects the result `want` for `value`;
-    a `twin` must hold for a prohibition to count. `dated` is a claim's date, `of` the text from which it was derived.
+    a `control` must hold for a prohibition to count. `dated` is a claim's date, `of` the text from which it was derived.
     """
 
     t: float
@@ -60,7 +60,7 @@ class Step:
     at: float | None = None
     as_of: float | None = None
     want: str = ""
-    twin: bool = False
+    control: bool = False
     limit = MANY  # maximum number of items in an answer
 
     @property
@@ -86,7 +86,7 @@ class Step:
 
     @property
     def note(self) -> str:
-        return f"{self.value or self.by} {self.want}{'; the twin' * self.twin}" if self.do in LOOKS else ""
+        return f"{self.value or self.by} {self.want}{' (control)' * self.control}" if self.do in LOOKS else ""
 
     def __str__(self) -> str:
         given = {name: getattr(self, name) for name in ("dated", *WORDS, *DAYS[1:]) if getattr(self, name) not in ("", None)}
@@ -152,9 +152,9 @@ def ask(t: float, object_: str, value: str, want: str, **more: Any) -> Step:
     return Step(t, "ask", object_, value, want=want, **more)
 
 
-def twin(step: Step) -> Step:
-    """Return a copy of the step marked as a twin: an inspection that must hold, or the cell's verdict is vacuous."""
-    return replace(step, twin=True)
+def control(step: Step) -> Step:
+    """Return a copy of the step marked as a control: an inspection that must hold, or the cell's verdict is vacuous."""
+    return replace(step, control=True)
 
 
 def step_table(steps: Sequence[Step]) -> str:
