@@ -29,8 +29,8 @@ DPI = 80
 CHANGE = 40.0  # day on which the challenge ceiling is lowered
 
 
-def liar_from_day_20() -> Sheet:
-    """Draw the README's first figure: a run whose challenge ceiling changes from the default to 0.3 on day 40."""
+def ceiling_moved() -> Sheet:
+    """Draw the README's first figure: a fork of `liar_from_day_20` whose challenge ceiling changes to 0.3 on day 40."""
     run = ms.run(SCENARIOS / "liar_from_day_20.toml").at(day=CHANGE).fork(rules={"challenge_ceiling": 0.3})
     figure = sheet(9.0, 5.0)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2.6, 1.4])
@@ -65,8 +65,8 @@ def _steps(signals: pl.DataFrame, name: str) -> tuple[list[float], list[float | 
 
 
 def checks() -> Sheet | None:
-    """Draw the worked example's checks with a challenge ceiling that violates some of them."""
-    data = picture(judge(ms.read(SCENARIOS / "worked_example.toml").replace(rules={"challenge_ceiling": 0.45})))
+    """Draw the worked example's checks as `malsim test --html` does."""
+    data = picture(judge(ms.read(SCENARIOS / "worked_example.toml")))
     return checked(data.lines, data.regions, data.bands, data.events, data.witnesses) if data else None
 
 
@@ -81,8 +81,8 @@ def pictures() -> dict[str, Callable[[], Sheet | None]]:
     """Map each figure's path, relative to `scenarios/`, to the function that draws the figure."""
     dispute, ceilings, hal = SCENARIOS / "mutual_dispute.toml", [0.3, 0.45, 0.6], SCENARIOS / "hal"
     front: dict[str, Callable[[], Sheet | None]] = {
-        "liar_from_day_20": liar_from_day_20, "checks": checks,
-        "tune": lambda: ms.family(dispute, "rules.challenge_ceiling", ceilings, days=30.0).plot(),
+        "ceiling_moved": ceiling_moved, "checks": checks,
+        "tune": lambda: ms.family(dispute, "rules.challenge_ceiling", ceilings).plot(),
         "teach": lambda: ms.hal(hal / "machine.hal").draw(beside=ms.hal(hal / "memory.malnet")),
     }  # fmt: skip
     named = {f"pictures/{name}.png": draw for name, draw in front.items()}
