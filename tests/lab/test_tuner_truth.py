@@ -119,6 +119,15 @@ def test_deterministic_scenario_has_no_intervals() -> None:
     assert "[" not in str(result).replace(CALM, "").replace("always[20d:30d]", "")
 
 
+def test_setting_without_effect_keeps_its_original_value() -> None:
+    result = tuned(DISPUTE, {CEILING: (0.2, 0.8), "rules.support_ceiling": (0.0, 0.9)}, CALM)
+    assert result.recommended
+    assert result.best["rules.support_ceiling"] == 0.15
+    assert result.best[CEILING] != 0.6
+    assert "rules.support_ceiling has no effect" in str(result)
+    assert "rules.challenge_ceiling has no effect" not in str(result)
+
+
 def test_optimum_at_an_end_of_the_range_is_reported() -> None:
     def distance(run: ms.Run) -> float:
         return float(run.cells["currency"][-1])
@@ -133,7 +142,7 @@ def test_optimum_at_an_end_of_the_range_is_reported() -> None:
 def test_invalid_budget_is_refused_before_anything_runs() -> None:
     names = ("damping", "support_ceiling", "challenge_ceiling", "currency_floor", "stale_below", "challenged_below")
     space = {f"rules.{name}": (0.1, 0.9) for name in names}
-    with pytest.raises(UsageError, match="36 or more for 6 settings"):
+    with pytest.raises(UsageError, match="36 or more for this number of settings"):
         ms.tune("scenarios/no_such_file.toml", space=space, requirements=[CALM], budget=35)
 
 

@@ -103,6 +103,14 @@ def test_nothing_is_recommended_if_the_objective_is_flat() -> None:
         result.toml()
 
 
+def test_tuned_constants_leave_other_settings_as_they_were() -> None:
+    result = ms.tune(Planted(), space=CEILINGS | {"rules.salience_tau": (1, 90)}, budget=48)
+    low, high = result.interval["rules.salience_tau"]
+    assert result.recommended
+    assert result.best["rules.salience_tau"] == Rules().salience_tau
+    assert low <= Rules().salience_tau <= high
+
+
 def test_nothing_is_recommended_if_the_gain_is_insignificant() -> None:
     optimum = Rules(support_ceiling=0.5, challenge_ceiling=0.3)
     result = ms.tune(Planted(count=60, subject=optimum), space=CEILINGS, budget=32)

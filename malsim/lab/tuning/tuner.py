@@ -63,11 +63,12 @@ class Tuner:
         self.holdout = partial(losses_of, test, self.measures) if test else None
         self.scales: tuple[float, ...] = ()
         self.holds_others = holdout is not None
-        self._within = partial(keeps_bounds, tuple(map(PriceBound.of, keep)), self.problems)
+        self.keeps_bounds = partial(keeps_bounds, tuple(map(PriceBound.of, keep)), self.problems)
+        self.losses_of = partial(losses_of, self.problems, self.measures)
         self.values: list[dict[str, Any]] = []
         self.tries: list[list[list[Array]]] = []
         self._try([{dimension.name: dimension.value for dimension in self.space.dimensions}])
-        self.starts_within = self._within(self.values[0])
+        self.starts_within = self.keeps_bounds(self.values[0])
 
     def evaluate(self, values: Sequence[Mapping[str, Any]], executor: Executor | None = None) -> list[float]:
         """Return each point's loss: the mean of its objectives or, for requirements, minus the worst margin."""
@@ -79,13 +80,13 @@ class Tuner:
         Points that break a bound on prices are not run, and their losses are NaN.
         """
         complete = [{name: point[name] for name in self.space.names} for point in values]
-        within = list((executor.map if executor else map)(self._within, complete))
+        within = list((executor.map if executor else map)(self.keeps_bounds, complete))
         losses = iter(self._try([point for point, holds in zip(complete, within, strict=True) if holds], executor))
         objectives = 1 if self.worst else len(self.measures)
         return [next(losses) if holds else np.full(objectives, np.nan) for holds in within]
 
     def _try(self, values: list[dict[str, Any]], executor: Executor | None = None) -> list[Array]:
-        tries = list((executor.map if executor else map)(partial(losses_of, self.problems, self.measures), values))
+        tries = list((executor.map if executor else map)(self.losses_of, values))
         self.values += values
         self.tries += tries
         return [loss_of(units, worst=self.worst, scales=self.scales) for units in tries]

@@ -35,7 +35,8 @@ class TuningResult:
         `front` (true if no other point dominates this one).
     best, interval
         The settings with the lowest loss, and the 95 % interval of each: the range of the points not significantly worse
-        than the best, and of the minima of quadratics fitted to the points in resamples of the units.
+        than the best, and of the minima of quadratics fitted to the points in resamples of the units. A setting without
+        any effect on the losses of the best point has its original value.
     loss, gain
         On the units used for tuning: the loss of the best settings, and its decrease from the original settings.
     held_out, held_gain
