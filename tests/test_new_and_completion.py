@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,49 @@ from malsim.commands.new import TEMPLATES
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("name", ["claims", "tripwire"])
+@pytest.mark.parametrize("name", ["world", "claims", "tripwire"])
 def test_scenario_from_a_template_passes_its_checks(name: str, tmp_path: Path) -> None:
     path = str(tmp_path / "my.toml")
     assert main(["new", path, "--template", name]) == 0
     assert main(["test", path]) == 0
     assert main(["new", path, "--template", name]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "replacement", "failing"),
+    [
+        ("world", r"accuracy = 0\.9", "accuracy = 0.3", "after day 20 the pump's true state is the answer most of the time"),
+        ("claims", r'\[\[claim\]\]\nat = "9d"\nwriter = "cyd"\n(.+\n)+', "", "support restores part of the loss"),
+    ],
+)
+def test_template_check_fails_without_what_it_is_about(
+    name: str, pattern: str, replacement: str, failing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "my.toml"
+    assert main(["new", str(path), "--template", name]) == 0
+    text, count = re.subn(pattern, replacement, path.read_text(encoding="utf-8"))
+    assert count == 1
+    path.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["test", str(path)]) == 1
+    assert re.findall(r": fail: ([^:]+):", capsys.readouterr().out) == [failing]
+
+
+@pytest.mark.parametrize("command", ["checks.toml --template checks", "voter.py --template memory", "a.yml --template ci"])
+def test_printed_next_steps_run_outside_the_repository(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main(["new", *command.split()]) == 0
+    steps = [line.split()[1:] for line in capsys.readouterr().out.splitlines() if line.startswith("  malsim ")]
+    for step in steps:
+        if step[0] not in ("docs", "judge"):  # neither reads a file that could be missing
+            assert main(step) == 0, step
+    Path(command.split(maxsplit=1)[0]).unlink()
+    capsys.readouterr()
+    assert main(["new", *command.split()]) == 0
+    assert "malsim examples" not in capsys.readouterr().out  # what was missing exists now
 
 
 def test_memory_from_a_template_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +82,7 @@ def test_ci_workflow_runs_in_a_shell_and_annotates_failures(tmp_path: Path, monk
     text = Path(".github/workflows/memory.yml").read_text(encoding="utf-8")
     assert re.search(r'^  MALSIM: "malsim @ git\+https://[^"]+@COMMIT"$', text, re.MULTILINE)
     assert "cache: pip" in text
+    assert f"wheels/malsim-{version('malsim')}-py3-none-any.whl" in text
     Path("scenarios").mkdir()
     assert main(["new", "scenarios/my.toml", "--template", "claims"]) == 0
     scenario = Path("scenarios/my.toml")

@@ -1,4 +1,4 @@
-"""Write a file from a template and print three commands to run next.
+"""Write a file from a template and print commands to run next.
 
 malsim new my.toml                                   tune: a world of facts, writers and a reader
 malsim new my.toml --template claims                 test: claims in a scenario, with checks
@@ -32,6 +32,12 @@ TEMPLATES = {  # per template: its file, the suffix of the file to write, and co
         "malsim docs your-own-memory")),
     "ci": ("ci.yml", ".yml", ("malsim test scenarios/", "malsim test scenarios/ --junit report.xml", "malsim docs ci")),
 }  # fmt: skip
+NEEDS = {  # per template: the files that its commands read (a glob pattern), and commands that write an example of them
+    "checks": ("memory.sqlite", (
+        "malsim examples atlas -o .", "malsim import scenarios/stores/atlas.json -o memory.sqlite")),
+    "memory": ("scenarios/poisoner.toml", ("malsim examples poisoner -o .",)),
+    "ci": ("scenarios/**/*.toml", ("malsim examples worked_example -o .",)),
+}  # fmt: skip
 PROGRAMS = {"claude-code": "claude", "codex": "codex"}
 INCIDENT = "incident"
 
@@ -60,6 +66,7 @@ def main(args: argparse.Namespace) -> int:
     from importlib.resources import files
 
     from malsim.base.errors import UsageError
+    from malsim.parsers import program_version
 
     if args.template in PROGRAMS:
         return _for_agent(args)
@@ -77,10 +84,13 @@ def main(args: argparse.Namespace) -> int:
     text = files("malsim.scenario.file").joinpath("data", "templates", name).read_text(encoding="utf-8")
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text.replace("FILE_STEM", path.stem))
+            file.write(text.replace("FILE_STEM", path.stem).replace("MALSIM_VERSION", program_version()))
     except FileExistsError:
         raise UsageError("the file already exists", given=str(path), hint="choose another name") from None
-    print("\n  ".join([f"{path}: written. Next:", *(command.format(path=path) for command in commands)]))
+    steps = list[str](commands)
+    if (needs := NEEDS.get(args.template)) and not any(Path().glob(needs[0])):
+        steps[:0] = needs[1]
+    print("\n  ".join([f"{path}: written. Next:", *(step.format(path=path) for step in steps)]))
     return 0
 
 
