@@ -228,12 +228,12 @@ def panel_titles(runs: Sequence[BareRun], cells: Sequence[str] | None = None) ->
         if run.cells.is_empty():
             hint = 'use ms.run(scenario, replications=1, record="all"), or run.plot.answers()'
             raise UsageError("the run recorded no cells to draw", where="plot", given=run.scenario.name, hint=hint)
-    drawn = [recorded(run)[0]["cell"].unique(maintain_order=True) for run in runs]
-    names = _checked(runs[0], cells) if cells is not None else drawn[0].to_list()
+    handles = [recorded(run)[0]["cell"].unique(maintain_order=True) for run in runs]
+    names = _checked(runs[0], cells) if cells is not None else handles[0].to_list()
     every = not runs[0].scenario.facts or cells is not None
     of_first = (pl.col("rep") == runs[0].scenario.first) & (pl.col("object").is_not_null() | pl.lit(every))
     labels = dict(runs[0].labels.filter(of_first).select("cell", "title").iter_rows())
-    shared = set(labels).intersection(*drawn)
+    shared = set(labels).intersection(*handles)
     return {name: f'{name} "{labels[name]}"' for name in names if name in shared}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_ratio_is_malsim_over_peer_or_the_inverse() -> None:
+def test_ratio_compares_times_or_rates() -> None:
     slower = Ratio(name="", ours=3.0, theirs=2.0, limit=1.4)
     assert (slower.ratio, slower.ok) == (1.5, False)
     faster = Ratio(name="", ours=2.0, theirs=3.0, limit=40, at_least=True, work=100.0)

@@ -60,7 +60,7 @@ class BriefServer(MCPServer[None]):
     """MCP server whose error messages have at most 300 characters."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Call a tool. An error about its arguments names the first invalid argument and the number of others."""
+        """Call a tool. An error about arguments names the first invalid one and says how many more are invalid."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

@@ -22,7 +22,7 @@ SHARE: Bounds = (0.0, 1.0)
 COUNT: Bounds = (0.0, inf)
 PATIENCE = 64
 STOPPED = 0.975  # confidence level of share and Hall intervals, raised because a sample may stop at a narrow one
-STOPPED_EARLY = 0.965  # confidence level of Student's t for a stopped sample of fewer than 64 values
+STOPPED_EARLY = 0.965  # confidence level of Student's t interval if sampling stopped before 64 values
 SKEWED = 1.0
 # factors applied to the skewness; if it is large, the smaller factor gives the wider interval
 INFLATED = (2.0, 2.5)

@@ -28,11 +28,11 @@ def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) 
     return tqdm(steps, desc=what, unit=unit, delay=delay, leave=False, file=sys.stderr)
 
 
-def progress_bar(*, what: str, unit: str, total: int, initial: int = 0, shown: bool = True) -> tqdm[Any]:
-    """Return a progress bar to update by hand. It appears after two seconds if `shown` is true and stderr is a terminal."""
+def progress_bar(*, what: str, unit: str, total: int, initial: int = 0, visible: bool = True) -> tqdm[Any]:
+    """Return a progress bar to update by hand. It appears after two seconds if `visible` is true and stderr is a terminal."""
     from tqdm import tqdm
 
-    hidden = not (shown and watched())
+    hidden = not (visible and watched())
     return tqdm(
         total=total, initial=initial, desc=what, unit=unit, delay=DELAY, leave=False, file=sys.stderr, disable=hidden
     )

@@ -149,8 +149,8 @@ def family(subject: Scenario | str | Path | pl.DataFrame, name: str, values: Seq
     if isinstance(base, Scenario):
         others = {key: pair for key, pair in changes_of(base).items() if key != name}
         several = base.writers and (base.replications > 1 or "run.replications" in others)
-        drawn = f", replication {base.first}" if several else ""
-        note = f"{title}, seed {base.seed}{drawn}" + (f"; {listed(others)}" if others else "")
+        replication = f", replication {base.first}" if several else ""
+        note = f"{title}, seed {base.seed}{replication}" + (f"; {listed(others)}" if others else "")
     else:
         note = f"{title}; {FIRST_CLAIMS}"
     return RunFamily(name=title, setting=name, unit=varied.unit, default=varied.value, values=checked, runs=runs, note=note)

@@ -74,7 +74,7 @@ def test_sobol_intervals_have_nominal_coverage() -> None:
     assert np.mean(hits) > 0.9
 
 
-def test_unused_setting_is_flat_and_linear_terms_add_up() -> None:
+def test_unused_setting_has_no_effect_and_linear_effects_add_up() -> None:
     result = sobol(lambda x: 3.0 * x[:, 0] + 1.0 * x[:, 2], ["a", "idle", "b"], points=256)
     assert result["flat"].to_list() == [False, True, False]
     assert np.allclose(result["first"], [0.9, 0.0, 0.1], atol=0.02)

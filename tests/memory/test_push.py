@@ -218,7 +218,7 @@ def test_superseded_cell_is_explained_by_its_last_active_value() -> None:
     assert "held at its value when it was last active" in explanation.why
 
 
-def test_empty_graph_gets_the_same_ten_cells_only_once() -> None:
+def test_bootstrap_adds_ten_cells_only_to_an_empty_memory() -> None:
     memory = bootstrap(Memory.empty())
     assert memory.cells.height == 10
     assert bootstrap(memory) is memory

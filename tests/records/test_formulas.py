@@ -160,7 +160,7 @@ def test_diverse_order_sorts_all_items_by_falling_score(items: list[tuple[float,
 
 
 @given(decisions(), st.integers(0, 80), st.dictionaries(st.sampled_from(["fact", "summary"]), st.integers(0, 3)))
-def test_pack_keeps_its_budget_and_gives_reasons_for_drops(ranked: list[Decision], most: int, caps: dict[str, int]) -> None:
+def test_pack_stays_within_budget_and_explains_its_drops(ranked: list[Decision], most: int, caps: dict[str, int]) -> None:
     pack = fill(ranked, PackBudget(most, caps))
     assert pack.tokens <= most
     assert math.ceil(len(pack.text) / 4) <= pack.tokens

@@ -120,7 +120,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
 def test_draft_batches_get_the_verdicts_of_written_claims(posted: list[ClaimBatch | int], *, counted: bool) -> None:
-    """Compare verdicts on drawn drafts. An integer in `posted` stands for eve's copy of ann's draft of that number."""
+    """Compare verdicts on random drafts. An integer n in `posted` stands for eve's copy of ann's draft number n."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)
     for number, part in enumerate(posted):

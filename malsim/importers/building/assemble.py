@@ -158,7 +158,7 @@ def _day_0(oldest: object) -> tuple[float | None, str | None]:
         start = float(math.floor(oldest))
         return start, (_EPOCH + timedelta(days=start)).isoformat()
     except (OverflowError, ValueError) as problem:
-        raise DataError("the date is outside the calendar", given=oldest, allowed="the years 1 to 9999") from problem
+        raise DataError("the date is out of bounds", given=oldest, allowed="the years 1 to 9999") from problem
 
 
 def _with_masses(memory: Memory) -> Memory:

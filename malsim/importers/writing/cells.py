@@ -56,5 +56,5 @@ def iso(day: float, start: str | None) -> str:
     try:
         at = begin + timedelta(milliseconds=round(day * 86_400_000))
     except OverflowError as error:
-        raise DataError("the date is outside the calendar", given=day, allowed="the years 1 to 9999") from error
+        raise DataError("the date is out of bounds", given=day, allowed="the years 1 to 9999") from error
     return f"{at.isoformat(timespec='milliseconds')}Z"

@@ -16,7 +16,7 @@ SPREAD = 0.1  # longest time between writers' claims of the same value, in days
 
 
 class EchoIndependence(Axiom):
-    """A value repeated by one writer does not outscore a value claimed by two others, or by another before and after."""
+    """Repeats by one writer do not outscore a value claimed by two others, or by one other before and after the repeats."""
 
     def stream(self, pick: Pick, subject: Subject) -> list[Event]:
         """Draw repeats of B by one writer, either between two claims of A by another or after claims of A by two others."""

@@ -61,7 +61,7 @@ def from_the_document(t: float, first: list[Step], by: str = "", text: str = "{}
 
 
 def correction_cells() -> Iterator[Duty]:
-    """Yield the duty cells for the five kinds of correction."""
+    """Yield the duties for the five kinds of correction."""
     words: dict[str, Any] = {"a": "likes A", "k": "likes K", "text": "{} {}"}
     flip = says(30.0, "ann", "x", "dislikes A", "x dislikes A")
     yield from _shape("change", first_days(), says(30.0, "ann", "x", "B"))
@@ -228,13 +228,13 @@ def authority_cells() -> Iterator[Duty]:
 
 @cache
 def every_duty() -> dict[str, Duty]:
-    """Return all duty cells keyed by name, ordered by family."""
+    """Return all duties keyed by name, ordered by family."""
     families = (correction_cells, forgetting_cells, scope_cells, clock_cells, authority_cells)
     return {cell.name: cell for family in families for cell in family()}
 
 
 def find_duty(name: str) -> Duty:
-    """Return the duty cell with the given name. Raise `UsageError` with similar names if there is none."""
+    """Return the duty with the given name. Raise `UsageError` with similar names if there is none."""
     cells = every_duty()
     if name not in cells:
         hint = nearest(name, cells, f"choose one of {', '.join(cells)}")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from malsim.judging.axioms.engine.subject import PeekResult, Subject
     from malsim.judging.player import Playable
 
-MOST_FACTS = 6  # maximum number of other facts that a liar may first claim correctly
+MOST_FACTS = 6  # maximum number of true claims about other facts that a liar may make before the lie
 LIE = "something else"
 
 

@@ -54,7 +54,7 @@ def predicates(formula: Formula) -> list[Formula]:
 
 
 def property_run(text: str, run: Run) -> PropertyRun:
-    """Judge a run by a property. The result has each predicate's margins, shape (ticks, replications)."""
+    """Evaluate a property on a run. The result has the margins of each predicate, with shape (ticks, replications)."""
     judged, trace = Property(text), trace_of(run)
     whole = judged.margin(trace)
     worst = int(np.lexsort((whole.each, whole.holds))[0])

@@ -47,7 +47,7 @@ class TickLoop:
 
     @classmethod
     def of(cls, memory: Memory, rules: Rules) -> TickLoop:
-        """Return the loop of a memory's tick. Raise `UsageError` under the law `records`, which has no loop."""
+        """Return the feedback loop of a memory's tick. Raise `UsageError` under the law `records`, which has none."""
         if isinstance(rules.effective, str):
             given = rules.effective
             raise UsageError(

@@ -117,7 +117,7 @@ def in_order(
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
     pairs = (job() for job in numbered) if pool is None else results(pool, numbered)
     by_number = dict[int, Result]()
-    with progress_bar(what=title, unit=unit, total=len(numbered), shown=progress) as bar:
+    with progress_bar(what=title, unit=unit, total=len(numbered), visible=progress) as bar:
         for number, result in pairs:
             by_number[number] = result
             bar.update()

@@ -149,7 +149,7 @@ def sweep(
     due, title = sum(1 for _ in jobs()), f"sweep of {scenario.name}"
     with (
         executor_of(executor, workers=workers) as pool,
-        progress_bar(what=title, unit="point", shown=progress, total=len(points), initial=len(points) - due) as bar,
+        progress_bar(what=title, unit="point", visible=progress, total=len(points), initial=len(points) - due) as bar,
     ):
         for _ in results(pool, jobs()):
             bar.update()

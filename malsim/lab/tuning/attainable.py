@@ -55,7 +55,7 @@ def exclusions(requirements: tuple[str, ...], scenario: Scenario, space: Space) 
 
 
 def _bounds(run: Run, rows: pl.DataFrame, ends: Mapping[str, float]) -> tuple[tuple[float, str], tuple[float, str]]:
-    """Return a lower and an upper bound of a claim's effective confidence, each with its terms.
+    """Return a lower and an upper bound on a claim's effective confidence, each with the terms of its sum.
 
     `rows` has the cells of the claim.
     """

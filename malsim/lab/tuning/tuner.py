@@ -180,7 +180,7 @@ def tune(
         else ModelSearch(dimensions, size=size, seed=seed, start=START)
     )
     losses: list[Array] = []
-    with progress_bar(what="tune", unit="point", shown=progress, total=budget) as bar:
+    with progress_bar(what="tune", unit="point", visible=progress, total=budget) as bar:
         for count in [START] + [size] * ((budget - START) // size):
             points = [search.ask() for _ in range(count)]
             losses += tuner.losses([tuner.space.values(point) for _, point in points], executor)

@@ -123,7 +123,7 @@ def refusing(path: Path | str) -> Iterator[None]:
 
 @contextmanager
 def sound(path: Path | str) -> Iterator[None]:
-    """Convert the errors that invalid rows of a damaged or hand-edited file cause into a `StoreError`."""
+    """Raise `StoreError` instead of the errors that invalid rows of a damaged or hand-edited file cause."""
     try:
         yield
     except (MalsimError, sqlite3.Error):

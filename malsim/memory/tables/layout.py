@@ -95,9 +95,9 @@ def check_rows(cells: pl.DataFrame, edges: pl.DataFrame, writers: pl.DataFrame, 
     """
     for name, frame in (("cells", cells), ("edges", edges), ("writers", writers)):
         if any(frame[column].null_count() for column in FILLED[name] if column in frame.columns):
-            raise DamagedRowsError(f"a required value is missing in the table {name}")
+            raise DamagedRowsError(f"a required value is missing in the table `{name}`")
     if any(cells.select(pl.col(pl.Float64).is_infinite().any()).row(0)):
-        raise DamagedRowsError("a number in the table cells is infinite")
+        raise DamagedRowsError("the table `cells` contains an infinite number")
     ends = ((cells["author"], writers), (cells["successor"], cells), (edges["source"], cells), (edges["target"], cells))
     for rows, among in ends:
         present = rows.drop_nulls()

@@ -66,19 +66,19 @@ def select_arrays(connection: sqlite3.Connection, table: str, kinds: Kinds) -> d
             for name, column in zip(kinds, values.reshape(-1, len(kinds)).T, strict=True):
                 parts[name].append(_array(name, column, kinds[name]))
     except (TypeError, ValueError) as error:
-        raise DamagedRowsError(f"the table {table} contains values of the wrong type") from error
+        raise DamagedRowsError(f"the table `{table}` contains values of the wrong type") from error
     return {name: np.concatenate(parts.pop(name)) for name in kinds}
 
 
 def _array(name: str, values: NDArray[np.float64], kind: pl.DataType | type[pl.DataType]) -> NDArray[Any]:
     if kind == pl.Float64:
         if np.isinf(values).any():
-            raise DamagedRowsError(f"the column {name} contains invalid values")
+            raise DamagedRowsError(f"the column `{name}` contains invalid values")
         return values.copy()
     values = np.where(np.isnan(values), NONE, values) if name == "successor" else values
     whole = (np.floor(values) == values) & (np.abs(values) <= LARGEST)  # false for NaN, which represents a null
     if not (whole & (values <= 1.0) if kind == pl.Boolean else whole).all():
-        raise DamagedRowsError(f"the column {name} contains invalid values")
+        raise DamagedRowsError(f"the column `{name}` contains invalid values")
     return values.astype(bool if kind == pl.Boolean else np.intp)
 
 

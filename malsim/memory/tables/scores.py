@@ -74,7 +74,7 @@ def clock_at(connection: sqlite3.Connection, deed: int | None = None) -> Clock |
     query = "SELECT * FROM clocks WHERE deed <= coalesce(?, deed) ORDER BY deed DESC LIMIT 1"
     row = connection.execute(query, (deed,)).fetchone()
     if row and not all(isinstance(value, float) for value in row[1:-1]):
-        raise DamagedRowsError("a value in the table clocks is not a number")
+        raise DamagedRowsError("the table `clocks` contains a value that is not a number")
     return Clock(*row[1:]) if row else None
 
 
@@ -194,7 +194,7 @@ def replaced_after(connection: sqlite3.Connection, deed: int) -> Iterator[tuple[
     for until, name, cells, data in connection.execute(query, (deed,)):
         blobs = isinstance(cells, bytes) and isinstance(data, bytes) and len(data) == 2 * len(cells)
         if name not in SCORES or not blobs or len(data) % 8:
-            raise DamagedRowsError("a row of the table past_scores is invalid")
+            raise DamagedRowsError("the table `past_scores` contains an invalid row")
         yield until, name, np.frombuffer(cells, _ROW).astype(np.int64), np.frombuffer(data, _NUMBER)
 
 

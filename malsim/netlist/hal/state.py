@@ -76,7 +76,7 @@ def other_spelling(pin: str) -> str:
 
 @dataclass(frozen=True)
 class Action:
-    """HAL command such as `start`, executed after the first `after` statements. Its pins have malsim's names."""
+    """HAL command such as `start`, executed after the first `after` statements. Its pins are given by their malsim names."""
 
     words: tuple[str, ...]
     after: int

@@ -168,7 +168,7 @@ def signal_named(name: str) -> StandingSignal:
 
 
 def signals_text(names: Iterable[str]) -> str:
-    r"""Return netlist text that runs these signals at each tick, with one `addf` line per signal.
+    r"""Return netlist text that evaluates the given signals at each tick, with one `addf` line per signal.
 
     >>> signals_text(["time-to-stale"])
     'addf time-to-stale tick\n'

@@ -1,4 +1,4 @@
-"""Verdicts on duty cells: random variations of a plot are played until one fails, and the failing plot is shrunk."""
+"""Verdicts on duties: random variations of a plot are played until one fails, and the failing plot is shrunk."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def assess_all(
     subjects: Sequence[Subject], cells: Iterable[Duty] | None = None, *, seed: int = 0, draws: int = DRAWS,
     watch: Callable[[Sequence[Subject]], Iterable[Subject]] = iter,
 ) -> Conformance:  # fmt: skip
-    """Judge all memories on all duty cells. An error for one memory and cell does not affect the others."""
+    """Judge all memories on all duties. An error for one memory and duty does not affect the others."""
     duties = list(cells) if cells is not None else list(every_duty().values())
     return Conformance(tuple(judge(subject, cell, seed=seed, draws=draws) for subject in watch(subjects) for cell in duties))
 
 
 def judge(subject: Subject, cell: Duty, *, seed: int = 0, draws: int = DRAWS) -> QuestionVerdict:
-    """Judge one memory on one duty cell. The verdict is "holds" if the cell holds in every draw."""
+    """Judge one memory on one duty. The verdict is "holds" if the duty holds in every draw."""
     verdict = partial(QuestionVerdict, subject.name, cell.name, cell.kind, cell.sentence)
     missing = [need for need in cell.needs if need not in subject.offers]
     if missing:
@@ -141,7 +141,7 @@ def _sentence(look: Look) -> str:
 
 
 def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: float = LIMIT) -> Conformance:
-    """Judge a memory on all duty cells or on a single cell.
+    """Judge a memory on all duties or on a single one.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def assess(memory: object, *, cell: str | None = None, seed: int = 0, limit: flo
 def check(
     memory: object, *, expected_failures: Iterable[str] = (), seed: int = 0, limit: float = LIMIT
 ) -> Callable[[str], None]:
-    """Return a pytest test with one case per duty cell: `test_duties = check(MyMemory, expected_failures={"F6"})`.
+    """Return a pytest test with one case per duty: `test_duties = check(MyMemory, expected_failures={"F6"})`.
 
     A failed cell fails its case and shows the witness; a cell in `expected_failures` fails its case if the cell holds.
     Vacuous cells and cells that are not offered are skipped. Raises `UsageError` if pytest is not installed.

@@ -129,7 +129,7 @@ class Duty:
 
     @property
     def needs(self) -> list[str]:
-        """Calls and features that a memory must offer for the duty cell to apply."""
+        """Calls and features that a memory must offer for the duty to apply."""
         calls = [call for call in OPTIONAL_CALLS if call not in SPARED and any(step.do == call for step in self.steps)]
         return [*calls, *self.extra]
 
@@ -164,7 +164,7 @@ def step_table(steps: Sequence[Step]) -> str:
 
 @lru_cache(MOST_KEPT)  # cached because every memory gets the same plots
 def plot_of(cell: Duty, picks: Callable[[int, str, int], Pick], seed: int, case: int) -> tuple[Step, ...]:
-    """Return a duty cell's plot with random names.
+    """Return a duty's plot with random names of writers, objects and values.
 
     Cases after case 0 also have random gaps and unrelated claims, sorted by day.
     """

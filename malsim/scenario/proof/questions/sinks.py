@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LATE = 3  # maximum number of ticks by which a sink may lag behind its alarm
 CHATTER_TICKS = 12  # length, in ticks, of the runs that are searched for chatter
-NOISE = 1 / 128  # maximum change of a number per tick while chatter is searched for
+NOISE = 1 / 128  # maximum change of a number per tick in the search for chatter
 RANKS = (
     "info notice note",
     "mild minor light-1 level-1",
