@@ -29,7 +29,7 @@ def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) 
 
 
 def progress_bar(*, what: str, unit: str, total: int, initial: int = 0, visible: bool = True) -> tqdm[Any]:
-    """Return a progress bar to update by hand. It appears after two seconds if `visible` is true and stderr is a terminal."""
+    """Return a progress bar to update by hand. It appears after two seconds if `visible` and in a terminal."""
     from tqdm import tqdm
 
     hidden = not (visible and watched())

@@ -185,7 +185,7 @@ class Rules:
 
     @classmethod
     def guarded(cls) -> Rules:
-        """Return rules that resist lying writers: they use the law `records` and let writers supersede only their own cells."""
+        """Return rules that resist lying writers: law `records`, and writers can supersede only their own cells."""
         return cls(effective="records", supersede_by="own", refused_supersedes="dropped", records_witness=1.0)
 
     @classmethod
