@@ -142,7 +142,7 @@ def test_optimum_at_an_end_of_the_range_is_reported() -> None:
 def test_invalid_budget_is_refused_before_anything_runs() -> None:
     names = ("damping", "support_ceiling", "challenge_ceiling", "currency_floor", "stale_below", "challenged_below")
     space = {f"rules.{name}": (0.1, 0.9) for name in names}
-    with pytest.raises(UsageError, match="36 or more for this number of settings"):
+    with pytest.raises(UsageError, match="36 or more for 6 settings"):
         ms.tune("scenarios/no_such_file.toml", space=space, requirements=[CALM], budget=35)
 
 
