@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PIL import Image
-
 from tests.lab.workbench.conftest import CHROMIUM, FLAGS, ROOT, serving
 from tests.lab.workbench.test_page import MOVE, changed, lines, settled, slider, tap
 
@@ -31,8 +29,6 @@ def shoot(path: Path) -> None:
         page.get_by_text("Overturned by").first.wait_for()
         page.wait_for_timeout(1000)  # for the last repaint
         page.screenshot(path=path)
-    with Image.open(path) as image:
-        image.quantize(128).save(path, optimize=True)
 
 
 if __name__ == "__main__":

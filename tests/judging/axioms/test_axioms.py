@@ -68,7 +68,9 @@ def test_detection_rates_have_intervals(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_trivial_memories_break_the_headline_axioms() -> None:
-    assert ms.axioms("last_write", axiom="echo-independence").broken
+    echo = ms.axioms("last_write", axiom="echo-independence")
+    assert echo.broken
+    assert "B, claimed 1 time by one writer" in str(echo)
     assert ms.axioms("sequential", axiom="truth-may-return").broken
     assert ms.axioms("majority", axiom="truth-may-return").broken
     assert not ms.axioms("majority", axiom="echo-independence").broken
