@@ -50,7 +50,7 @@ def test_command_prints_rows_and_fails_beyond_a_limit(
     assert "NO" in capsys.readouterr().out
 
 
-def test_missing_peer_is_named_and_its_rows_skipped(
+def test_bench_skips_and_reports_libraries_not_installed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "river.stats", None)
@@ -61,7 +61,7 @@ def test_missing_peer_is_named_and_its_rows_skipped(
     assert "pip install" in value.err
 
 
-def test_option_planted_is_refused_outside_the_repository(
+def test_judge_refuses_planted_option_outside_the_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setattr(judge, "ROOT", tmp_path)

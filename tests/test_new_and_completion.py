@@ -35,7 +35,7 @@ def test_scenario_from_a_template_passes_its_checks(name: str, tmp_path: Path) -
         ("claims", r'\[\[claim\]\]\nat = "9d"\nwriter = "cyd"\n(.+\n)+', "", "support restores part of the loss"),
     ],
 )
-def test_template_check_fails_without_what_it_is_about(
+def test_template_check_fails_if_its_precondition_is_removed(
     name: str, pattern: str, replacement: str, failing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "my.toml"

@@ -62,7 +62,7 @@ def test_editor_is_recorded_and_shown(path: str, capsys: pytest.CaptureFixture[s
     assert events.select("subject", "detail", "cause").row(1) == ("dec_a3ee", "body", "cy")
 
 
-def test_item_law_also_names_the_editor_of_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_under_the_records_law_names_the_editor_of_a_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "m.sqlite")
     claim = {"writer": "ann", "kind": "obs", "object": "pump", "value": 1.0, "confidence": 0.8}
     with Store(path) as store:
@@ -132,7 +132,7 @@ def test_refused_update_changes_nothing(options: list[str], path: str, capsys: p
         ["netlist", "check", "no\0"],
     ],
 )
-def test_unresolved_name_is_refused_and_creates_nothing(
+def test_invalid_argument_is_a_usage_error_and_creates_no_file(
     command: list[str], path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Store(path) as store:

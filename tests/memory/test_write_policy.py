@@ -48,7 +48,7 @@ def test_gate_refuses_what_the_rules_forbid(rules: Rules, more: dict[str, Any], 
 @pytest.mark.parametrize(
     "rules", [Rules(sources="required"), Rules(sure_above=0.4), Rules(banned="claims"), Rules(sure_above=0.95)]
 )
-def test_drawn_claims_pass_the_same_checks(rules: Rules) -> None:
+def test_gate_applies_write_rules_to_simulated_claims(rules: Rules) -> None:
     writers = (Population(behaviour="honest", count=2, rate=1.0, settings={"accuracy": 0.9, "noise": 0.0}),)
     run = bench.run(Scenario(facts=(Fact(name="tide"),), writers=writers, days=4.0, replications=1, seed=1, rules=rules))
     texts = run.memory.cells["title"].to_list() + run.memory.cells["body"].to_list()
@@ -56,7 +56,7 @@ def test_drawn_claims_pass_the_same_checks(rules: Rules) -> None:
     assert not any("claims" in text.split() for text in texts) or rules.banned == ""
 
 
-def test_only_verifiers_externally_verify_other_writers_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_verifying_another_writers_cell_needs_permission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     memory = admit(Memory.empty(), [CLAIM]).memory
     with pytest.raises(UsageError, match="may not verify") as error:
         update(memory, "obs_0001", now=1.0, writer="bob", verification="external")

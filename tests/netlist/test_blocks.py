@@ -51,7 +51,7 @@ def net(tmp_path: Path, text: str, block: str = BLOCK, name: str = "there-and-ba
     return read(tmp_path / "it.malnet")
 
 
-def test_functions_of_a_block_run_together_where_it_is_added(tmp_path: Path) -> None:
+def test_addf_inserts_all_functions_of_a_block_at_its_position(tmp_path: Path) -> None:
     text = "loadrt not names=a,b,c\naddf a tick\naddf b tick\naddf there-and-back tick {}\naddf c tick\n"
     expected = {
         "": "a b there-and-back.half there-and-back.double c", "1": "there-and-back.half there-and-back.double a b c",
@@ -127,7 +127,7 @@ def test_scenario_with_block_reruns_from_its_manifest(tmp_path: Path) -> None:
     assert rerun(tmp_path / "out" / "manifest.json").same
 
 
-def test_contradiction_load_marks_mostly_disputed_cells() -> None:
+def test_contradiction_load_block_flags_mostly_disputed_cells() -> None:
     text = """
 why = "x"
 [run]

@@ -130,7 +130,7 @@ def test_push_is_sorted_by_a_derived_value(tmp_path: Path) -> None:
     assert age["ranked"] > age["plain"]
 
 
-def test_derived_values_are_equal_alone_and_in_a_fork(tmp_path: Path) -> None:
+def test_derived_values_match_alone_in_a_batch_and_in_a_fork(tmp_path: Path) -> None:
     (tmp_path / "it.toml").write_text(RANKED)
     scenario = api.read(tmp_path / "it.toml").replace(rules={"effective": "cell-derived-half"})
     run = ms.run(scenario)

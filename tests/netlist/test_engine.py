@@ -271,7 +271,7 @@ def test_actuators_respect_locks() -> None:
     assert [kind for _, kind in free].count("annexed") == 2
 
 
-def test_webhook_records_events_and_budget_is_an_output() -> None:
+def test_scan_records_webhook_events_and_outputs_the_push_budget() -> None:
     text = "loadrt watch\nsetp watch.level 1.5\nnet x clock.days > watch.in push.budget\n"
     text += "net y watch.above > webhook.page escalation.case\naddf watch tick"
     engine = Engine(link(parse(text)), replications=2)

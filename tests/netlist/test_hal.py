@@ -216,7 +216,7 @@ def test_zero_instances_means_the_default_count() -> None:
     ]  # fmt: skip
 
 
-def test_sizes_of_debounce_groups_and_weighted_sums_are_read() -> None:
+def test_hal_module_parameters_set_instance_counts_and_sizes() -> None:
     hal = read_hal(
         "loadrt debounce cfg=1,3\nloadrt weighted_sum wsum_sizes=2,4\nloadrt threads\naddf process_wsums thread1\n"
         "setp debounce.1.delay -2\nloadrt logic count=1 personality=0x503\nloadrt pid\n"

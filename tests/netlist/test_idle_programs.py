@@ -34,7 +34,7 @@ def claim(body: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("body", IDLE)
-def test_idle_program_is_refused_with_a_valid_example(body: str, tmp_path: Path) -> None:
+def test_program_that_runs_nothing_is_refused_with_an_example(body: str, tmp_path: Path) -> None:
     verdict = admit(Memory.empty(), [claim(body)]).verdicts.row(0, named=True)
     assert verdict["verdict"] == "refused"
     assert [issue["path"] for issue in verdict["issues"]] == ["body"]
@@ -46,25 +46,25 @@ def test_idle_program_is_refused_with_a_valid_example(body: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("body", ["rm -rf", "stands on the tick and does nothing", "stands on the tick and does watch\nrm"])
-def test_idle_claim_with_origin_program_is_refused(body: str) -> None:
+def test_claim_posted_by_a_program_is_refused_if_it_runs_nothing(body: str) -> None:
     verdict = admit(Memory.empty(), [claim(body) | {"origin": "program"}]).verdicts.row(0, named=True)
     assert [issue["path"] for issue in verdict["issues"]] == ["body"]
 
 
-def test_valid_claim_with_origin_program_is_scheduled() -> None:
+def test_valid_claim_posted_by_a_program_is_scheduled() -> None:
     memory = admit(Memory.empty(), [claim("addf watch tick [keys: dec_5a27]") | {"origin": "program"}]).memory
     assert [item.programs[0].operation for item in program_cells(memory, after=0, tick=1)] == ["watch"]
 
 
 @pytest.mark.parametrize("body", IDLE)
-def test_netlist_with_an_idle_program_is_not_loaded(body: str) -> None:
+def test_netlist_with_a_program_that_runs_nothing_is_refused(body: str) -> None:
     with pytest.raises(NetlistError, match=re.escape(IDLE[body])) as error:
         load(f'dec_a3ee "use SQLite"\nprg_00aa "guard"\n  body "{body}"\n')
     assert [fault.line for fault in error.value.faults] == [2]
     assert load(f'prg_00aa "guard"\n  body "{IDLE[body]}"\n').memory.height == 1
 
 
-def test_import_omits_and_reports_idle_programs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_omits_and_reports_programs_that_run_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cells: list[dict[str, Any]] = [
         {"key": handle, "handle": handle, "kind": "prg", "title": handle, "body": body, "owner": "ann", "props": props}
         for handle, body, props in (
@@ -84,5 +84,5 @@ def test_gate_accepts_every_program_operation() -> None:
     assert set(PROGRAMS) == set(OPERATIONS)
 
 
-def test_reference_rules_admit_programs_that_run_nothing() -> None:
+def test_recall_v5_rules_admit_programs_that_run_nothing() -> None:
     assert admit(Memory.empty(), [claim("rm -rf")], Rules.recall_v5()).verdicts["verdict"].to_list() == ["admitted"]

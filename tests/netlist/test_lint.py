@@ -43,7 +43,7 @@ def test_suspicious_wiring_gets_a_note(text: str, expected: str) -> None:
     assert any(note.startswith(f"netlist:{expected}") for note in notes(text))
 
 
-def test_note_on_a_documentation_wire_names_the_inputs() -> None:
+def test_lint_note_on_a_documentation_only_wire_names_its_inputs() -> None:
     (note,) = notes("net eff dec_a3ee < conf supports.*")
     assert "~supports.*" in note
 

@@ -92,7 +92,7 @@ def test_render_rounds_numbers_and_save_is_exact() -> None:
     assert memory.cells["status"].to_list() == ["annexed"]
 
 
-def test_published_example_loads_into_a_memory_of_its_neighbours() -> None:
+def test_published_example_loads_only_if_its_edge_targets_exist() -> None:
     held = load(HELD).memory
     loaded = load(PUBLISHED, held)
     assert held.cells.height == 2
@@ -206,7 +206,7 @@ def test_rules_select_the_hygiene_checks() -> None:
     assert load(text, rules=Rules.recall_v5()).memory.edges.height == 2
 
 
-def test_store_of_the_reference_loads_back() -> None:
+def test_imported_recall_export_survives_saving_and_loading() -> None:
     from malsim.importers.reading.put import EDGES, put
     from malsim.importers.recall.cells import rows_of
 

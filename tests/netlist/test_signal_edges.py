@@ -63,7 +63,7 @@ def test_edges_that_cancel_out_are_not_reported_as_miswired(pair: tuple[float, f
     assert firing("edge-mis-wiring", memory, 1.0) == ["obs_0002", "obs_0003"]
 
 
-def test_isolation_fires_at_0_8_and_ready_gate_at_0_2() -> None:
+def test_isolation_and_ready_gate_fire_exactly_at_their_limits() -> None:
     sure = ticked(
         claim("dec_0001", 0.795, verification="external"), claim("dec_0002", 0.8, verification="external"), now=6.0
     )  # fmt: skip

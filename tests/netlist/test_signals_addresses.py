@@ -68,14 +68,14 @@ def test_expressions_are_evaluated_per_row(where: str, expected: list[float]) ->
     np.testing.assert_allclose(values_of(where), expected)
 
 
-def test_topic_sums_cover_cells_and_each_writers_work() -> None:
+def test_topic_signals_count_cells_and_work_per_writer() -> None:
     """The topic `plant` has two cells, `yard` one. bob's work is split evenly, so his Herfindahl index is 0.5."""
     assert values_of("add(topic-cells,0)", "topic") == [2.0, 1.0]
     index = "div(sum(mul(writer_topic-work,writer_topic-work)),mul(sum(writer_topic-work),sum(writer_topic-work)))"
     np.testing.assert_allclose(values_of(index, "writer"), [1.0, 0.5, 0.0])
 
 
-def test_tau_comes_from_the_rules() -> None:
+def test_cell_tau_is_the_time_constant_set_in_the_rules() -> None:
     assert values_of("cell-tau")[0] == Rules().tau_stable
 
 

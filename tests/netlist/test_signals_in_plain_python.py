@@ -106,7 +106,7 @@ def test_most_signals_fire_on_some_random_graph() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_readings_equal_plain_python_on_the_first_scan(seed: int) -> None:
+def test_signal_readings_match_plain_python_on_a_first_scan(seed: int) -> None:
     day, memory = random_life(seed)[-1]
     signals = AllSignals([World.of(memory, day)])
     for reading in readings(memory, catalogue(), now=day):

@@ -52,7 +52,7 @@ def test_unparsable_program_is_refused_with_its_fault(store: str, capsys: pytest
         assert stored.verdicts["verdict"].to_list()[-3:] == ["refused", "admitted", "refused"]
 
 
-def test_tick_prints_the_largest_changes_and_the_requests(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tick_prints_the_largest_change_and_the_chosen_signals(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["store", "tick", store, "--now", "2026-04-01", "--signals", "time-to-stale,compaction-pressure"]) == 0
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "day 86: 16 cells, 9 moved, obs_51c0 farthest, by -0.485"

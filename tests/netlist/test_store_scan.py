@@ -82,7 +82,7 @@ def same_as_the_run(claims: list[dict[str, Any]], path: Path) -> list[tuple[Any,
     return ours
 
 
-def test_store_trips_on_the_same_days_as_a_run(tmp_path: Path) -> None:
+def test_tripwire_trips_on_the_same_days_in_a_store_and_a_run(tmp_path: Path) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (1, "bob", "contradicts", None),
              (1, "ann", "supports", "trend"), (2, "ann", "supports", None)]  # fmt: skip
     ours = same_as_the_run(claims_of(drawn), tmp_path / "memory.sqlite")
@@ -93,9 +93,7 @@ def test_store_trips_on_the_same_days_as_a_run(tmp_path: Path) -> None:
 @pytest.mark.nightly
 @settings(max_examples=20, deadline=None)
 @given(drawn=st.lists(CLAIM, min_size=1, max_size=6))
-def test_store_of_any_claims_trips_on_the_same_days_as_a_run(
-    tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]
-) -> None:
+def test_store_and_run_events_match_for_any_claims(tmp_path_factory: pytest.TempPathFactory, drawn: list[Any]) -> None:
     same_as_the_run(claims_of(drawn), tmp_path_factory.mktemp("life") / "memory.sqlite")
 
 
@@ -119,7 +117,7 @@ def test_exported_and_imported_store_continues_identically(tmp_path: Path, name:
 
 
 @pytest.mark.nightly
-def test_killed_ticks_are_repeated_without_loss(tmp_path: Path) -> None:
+def test_store_recovers_fully_if_tick_commands_are_killed(tmp_path: Path) -> None:
     drawn = [(0, "ann", "contradicts", None), (0, "bob", "supports", "drift"), (2, "bob", "contradicts", "watch")]
     claims, stays, dies = claims_of(drawn), tmp_path / "stays.sqlite", tmp_path / "dies.sqlite"
     for path in (stays, dies):

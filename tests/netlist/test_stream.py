@@ -86,7 +86,7 @@ def test_trace_of_a_signal_visits_a_loop_once() -> None:
     assert len(why("x", net, recorded(run(net, pl.DataFrame({"t": [1.0, 2.0, 3.0]}))))) == 1
 
 
-def test_diagram_runs_left_to_right_except_late_reads() -> None:
+def test_diagram_runs_left_to_right_except_for_delayed_wires() -> None:
     laid = diagram(link(read(TRIP)), hal=True)
     layer = dict(laid.boxes.select("name", "layer").rows())
     assert layer["weak"] < layer["either"] < layer["alarm"] < layer["severity"]

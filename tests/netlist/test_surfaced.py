@@ -99,7 +99,7 @@ def test_reader_opens_the_cell_named_in_a_line(run: Run) -> None:
     assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height
 
 
-def test_replication_run_alone_has_the_same_events(run: Run) -> None:
+def test_replication_has_the_same_events_alone_and_in_a_batch(run: Run) -> None:
     alone = run.replication(1).events
     both = run.events.filter(pl.col("rep") == 1)
     kinds = pl.col("kind").is_in(["surfaced", "expanded", "pushed"])

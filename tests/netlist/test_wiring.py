@@ -147,13 +147,13 @@ def test_op_that_is_not_loaded_gets_an_instance_of_its_name() -> None:
     assert [program.op for program in net.programs] == ["drift"]
 
 
-def test_wire_to_a_computed_score_is_only_documentation() -> None:
+def test_wire_into_a_computed_score_creates_no_signal() -> None:
     net = link(parse("net eff dec_a3ee < conf calib supports.* contradicts.*"))
     assert [wire.signal for wire in net.documented] == ["eff"]
     assert not net.signals
 
 
-def test_reducers_join_rows_of_separate_domains() -> None:
+def test_reducer_feeds_rows_of_one_domain_into_another() -> None:
     text = """\
 loadrt watch names=each domain=cell
 loadrt latch names=held domain=cell

@@ -20,7 +20,7 @@ def tagged(cells: list[Any], tag: str) -> list[Any]:
     return [cell for cell in cells if tag in cell.metadata.get("tags", [])]
 
 
-def test_notebooks_are_few_and_ordered_by_use() -> None:
+def test_there_are_at_most_twelve_notebooks_ordered_by_use() -> None:
     uses = [notebook(name).metadata.malsim.use for name in NAMES]
     assert len(NAMES) <= 12
     assert [name[:2] for name in NAMES] == [f"{number:02d}" for number in range(len(NAMES))]

@@ -167,7 +167,7 @@ def test_time_without_a_unit_is_refused(name: str) -> None:
 
 
 @every_op
-def test_op_matches_its_declared_cadence(name: str) -> None:
+def test_op_depends_on_time_and_state_only_as_its_sheet_declares(name: str) -> None:
     sheet = ops.load(name)
     word = sheet.cadence.split(":")[0]
     assert (word == "by the clock") == (sheet.tick is not None)
@@ -280,13 +280,13 @@ def steps_taken(sheet: ops.Sheet, rows: int) -> int:
 
 
 @every_op
-def test_many_rows_take_no_more_steps_than_two_rows(name: str) -> None:
+def test_op_does_not_loop_over_rows(name: str) -> None:
     sheet = ops.load(name)
     assert steps_taken(sheet, 2) == steps_taken(sheet, 100) > 0, "the op loops over rows"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "bad" in ops.load(name).slots])
-def test_output_bad_flags_nan(name: str) -> None:
+def test_bad_output_is_true_where_the_input_is_nan(name: str) -> None:
     sheet = ops.load(name)
     first = next(iter(sheet.slots))
     _, result = ops.run(sheet, ops.start(sheet), {first: np.array([[0.0], [np.nan], [1.0]])}, outs=["bad"])

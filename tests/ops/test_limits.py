@@ -48,7 +48,7 @@ def test_quorum_of_two_in_three_equals_maj3() -> None:
 @pytest.mark.parametrize(
     ("ratio", "present", "needed"), [(0.5, 3, 2), (2 / 3, 3, 2), (0.55, 20, 11), (1.0, 4, 4), (0.01, 5, 1)]
 )
-def test_ratio_counts_present_items_only(ratio: float, present: int, needed: int) -> None:
+def test_quorum_ratio_counts_only_valid_inputs(ratio: float, present: int, needed: int) -> None:
     valid = {f"valid-{n}": [n < present] * (present + 1) for n in range(20)}
     votes = {f"in-{n}": [n < k for k in range(present + 1)] for n in range(20)}
     result = run("quorum", {**valid, **votes}, {"ratio": ratio}, inputs=20)

@@ -80,7 +80,7 @@ def test_irregular_times_are_refused(t: list[Any]) -> None:
         ops.over(pl.DataFrame({"t": t, "x": [1.0, 2.0, 3.0]}), "ddt", x="x")
 
 
-def test_clock_op_needs_a_tick() -> None:
+def test_time_dependent_op_requires_a_tick() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0]})
     with pytest.raises(ops.OpError, match="set the tick: tick"):
         ops.over(frame, "ddt", x="x")

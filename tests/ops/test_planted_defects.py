@@ -36,7 +36,7 @@ out = Out("1", "the sum; the op's whole state")
 def function(in_: Array, reset: Array, out: Array) -> dict[str, Array]:
     return {"out": np.where(reset, 0.0, out + in_)}
 '''
-OF_SOME = {"test_output_bad_flags_nan"}  # this test applies only to ops with an output `bad`
+OF_SOME = {"test_bad_output_is_true_where_the_input_is_nan"}  # this test applies only to ops with an output `bad`
 SUMMED = "np.where(reset, 0.0, out + in_)"
 
 
@@ -64,11 +64,11 @@ def failed(name: str) -> list[str]:
         ("np.where(reset, 0.0, np.nansum([out, in_], axis=0))", "test_nan_is_handled_as_the_data_sheet_states"),
         (
             "np.array([0.0 if r else o + i for r, o, i in zip(reset, out, in_)])",
-            "test_many_rows_take_no_more_steps_than_two_rows",
+            "test_op_does_not_loop_over_rows",
         ),
         (
             "np.vectorize(lambda r, o, i: 0.0 if r else o + i)(reset, out, in_)",
-            "test_many_rows_take_no_more_steps_than_two_rows",
+            "test_op_does_not_loop_over_rows",
         ),
         ("np.where(reset, 0.0, out + in_) + 0 * in_[0]", "test_rows_are_independent"),
     ],

@@ -59,7 +59,7 @@ def test_records_satisfy_the_interface_of_user_memories(make: Callable[[], ArwRe
     memory.close()
 
 
-def test_repeating_a_value_restores_it_only_in_records() -> None:
+def test_repeated_claim_renews_a_record_but_not_an_overlay_item() -> None:
     """A repeated claim renews a record, but an overlay item keeps its age and lifetime."""
     says = [(0.0, "ann", "open"), (1.0, "ann", "shut"), (3.0, "ann", "open")]
     with closing(records()) as first, closing(overlay()) as second:

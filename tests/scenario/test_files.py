@@ -27,7 +27,7 @@ CLAIM = '[[claim]]\nat = "0d"\nwriter = "ann"\nhandle = "obs_a1a1"\ntitle = "t"\
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_shipped_scenarios_begin_with_why(path: Path) -> None:
+def test_shipped_scenarios_start_with_the_why_key(path: Path) -> None:
     scenario = read(path)
     assert path.read_text(encoding="utf-8").startswith("why = ")
     assert (scenario.name, scenario.text) == (path.stem, path.read_text(encoding="utf-8"))

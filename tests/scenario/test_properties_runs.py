@@ -202,7 +202,7 @@ def test_witness_margin_is_the_margin_of_its_clause(text: str) -> None:
         assert sign * clause[int(witness.day), 0] == margin.worst
 
 
-def test_verdict_has_the_share_of_replications_and_interval() -> None:
+def test_verdict_reports_the_passing_share_and_its_interval() -> None:
     text = "always (eff(obs_a1a1) > 0.45)"
     assert not check(text, RUN).passed
     verdict = check(text, RUN, share=0.5)
@@ -236,7 +236,7 @@ def test_replication_without_rows_is_not_skipped() -> None:
     assert check("eventually (eff(obs_a1a1) > 0)", run, share=0.6).holding == pytest.approx(2 / 3)
 
 
-def test_tie_is_not_right_but_counts_one_half_in_sums() -> None:
+def test_tied_answer_is_not_right_but_adds_one_half_to_sums() -> None:
     trace = Trace.of_arrays([1, 2, 3], {"right(x)": np.array([[1.0], [0.5], [1.0]]), "y": np.array([[1.0], [1.0], [1.0]])})
     assert not check("always right(x)", trace).passed
     assert check("eventually not right(x)", trace).passed

@@ -15,7 +15,7 @@ BETTER = {"unsure_liar": "stored_score", "ring": "stored_score", "surer_liar": "
 
 
 @pytest.mark.parametrize("name", BETTER)
-def test_law_named_by_the_manual_is_right_more_often(name: str) -> None:
+def test_law_recommended_by_the_manual_is_more_accurate(name: str) -> None:
     scenario = read(FOLDER / f"{name}.toml").replace(seed=9, days=40.0)
     table = compare_on_scenarios([scenario], ["mal", "stored_score"], metrics=["accuracy"], replications=16)
     row = table.frame.filter(pl.col("metric") == "accuracy", pl.col("law") == "stored_score").row(0, named=True)

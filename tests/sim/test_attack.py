@@ -113,7 +113,7 @@ def test_laundering_succeeds_under_five_laws(law: str) -> None:
         assert right[way] < right["alone"] - 0.1
 
 
-def test_summary_has_an_origin_edge_but_tool_echo_has_none() -> None:
+def test_laundered_summaries_have_origin_edges_but_echoes_do_not() -> None:
     run = bench.run(read(LAUNDERING).replace(replications=1, days=20.0))
     writer = run.memory.cells["writer"]
     edges = run.memory.edges.select("relation", writer=writer.gather(run.memory.edges["source"]))

@@ -43,7 +43,7 @@ def alone(days: list[float], ended: list[bool]) -> float:
     return float(own_means([(np.zeros(len(days), dtype=np.int64), np.array(days), np.array(ended))], 1)[0])
 
 
-def test_returned_score_counts_reversions_answered_in_time() -> None:
+def test_returned_is_the_share_of_reversions_the_answer_follows() -> None:
     # the answer follows the truth back to 0 on day 5, but not back to 1 on day 7
     assert figure(story(), "returned") == pytest.approx(0.5)
     never = story(answer=[0, 0, 0, 1, 1, 1, 1, 1])
@@ -63,7 +63,7 @@ def test_missing_answer_counts_as_neither_stale_nor_right() -> None:
     assert figure(silent, "decision_score") == 0.0
 
 
-def test_contested_has_two_values_above_half_and_undecided_none() -> None:
+def test_contested_and_undecided_count_beliefs_above_one_half() -> None:
     scores = ChangeScores(1, 1, 2, 1)
     for day, pair in enumerate([(0.9, 0.8), (0.4, 0.3), (0.9, 0.2), (0.2, 0.6)]):
         best = np.array(pair).reshape(2, 1, 1)

@@ -186,7 +186,7 @@ def test_single_replication_can_be_rerun_in_full(world: Path) -> None:
 
 
 @pytest.mark.parametrize("given", ["unknown", {"unknown": ValueError("x")}])
-def test_without_method_accepts_only_replication_numbers(given: Any) -> None:
+def test_run_without_refuses_keys_that_are_not_replications(given: Any) -> None:
     run = ms.run("scenarios/mutual_dispute.toml", days=3)
     with pytest.raises(UsageError, match="not a mapping from replication numbers"):
         run.without(given)

@@ -95,7 +95,7 @@ def test_forgotten_values_leave_no_text_behind() -> None:
     assert gone.is_empty()
 
 
-def test_law_that_cannot_correct_receives_only_a_claim() -> None:
+def test_correction_is_refused_by_a_law_without_corrections() -> None:
     found = figures(HOLDS, law="last_write")
     assert found["corrections_refused"] == 1.0
     assert found["residue"] >= 0.0

@@ -81,7 +81,7 @@ def test_each_distribution_has_the_expected_moments() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_event_happens_if_a_uniform_draw_is_below_the_share(share: float) -> None:
+def test_random_event_happens_if_its_draw_is_below_its_chance(share: float) -> None:
     address: dict[str, Any] = {"rep": np.arange(5)[:, None], "member": np.arange(3), "turn": 2}
     draws = Draws(4, "x")
     np.testing.assert_array_equal(draws.happens(share, "p", **address), draws.uniform("p", **address) < share)
@@ -113,7 +113,7 @@ def test_changes_of_a_fact_add_up_to_its_true_value(
         np.testing.assert_array_equal(world.at(rep, index, t), world.at(rep, index, np.full(rep.shape, t)))
 
 
-def test_drawn_initial_values_are_balanced() -> None:
+def test_random_initial_values_are_equally_frequent() -> None:
     facts = [Fact(name=f"f{n}", values=(0.0, 1.0, 2.0), start="drawn", hazard=0.3) for n in range(40)]
     reps, index = (part.ravel() for part in np.indices((50, len(facts))))
     world = World([*facts, Fact(name="still", start="first")], seed=3, reps=np.arange(50), end=END)

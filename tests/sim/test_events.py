@@ -131,7 +131,7 @@ def test_untraceable_events_are_detected(unresolved: Unresolved) -> None:
         assert unresolved(wired)
 
 
-def test_bands_count_events_by_kind() -> None:
+def test_run_recording_bands_counts_events_by_kind() -> None:
     whole, banded = bench.run(busy()), bench.run(busy(record="bands"))
     counted = banded.bands.filter(pl.col("signal") == "events").group_by("row").agg((pl.col("mean") * pl.col("count")).sum())
     counts = whole.events.group_by("kind").len()

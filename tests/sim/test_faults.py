@@ -93,7 +93,7 @@ def test_each_kind_of_noise_changes_only_its_column(posted: Posted, clean: pl.Da
         assert np.mean((both[changed] != both[f"{changed}_hit"]).to_numpy()) > 0.99, kinds
 
 
-def test_delays_are_exponential_and_reordering_is_within_turns(posted: Posted, clean: pl.DataFrame) -> None:
+def test_delays_are_exponential_and_reordering_stays_in_turns(posted: Posted, clean: pl.DataFrame) -> None:
     clean = clean.filter(pl.col("writer") != "quiet-1")
     late = clean.join(posted(stream(noise(delay=1.0, late=2.0))), on=KEY)
     wait = ((late["t_right"] - late["t"]) / DAY).to_numpy()
@@ -113,7 +113,7 @@ def test_late_claim_reaches_the_gate_one_turn_later() -> None:
     assert created.len() + run.unseen == events(run, "delayed").height
 
 
-def test_faulty_command_yields_a_wrong_value_and_edges_to_match(posted: Posted) -> None:
+def test_wrong_value_fault_applies_before_edges_are_chosen(posted: Posted) -> None:
     bad = ClaimFault(population="probe", bad={"wrong": 1.0}, start=12 * DAY)
     value = posted(stream(bad)).filter(pl.col("writer") != "quiet-1")
     assert value.filter(pl.col("t") < 12 * DAY)["true"].all()

@@ -194,13 +194,13 @@ def test_checks_can_read_signals_pins_and_addresses() -> None:
     assert {outcome.check.property: outcome.status for outcome in outcomes} == CHECKED
 
 
-def test_replace_accepts_a_netlist_as_text() -> None:
+def test_netlist_of_a_scenario_can_be_replaced_by_text() -> None:
     made = run(parse(scenario(TRIP)).replace(netlist=TRIP.replace("addf alarm tick\n", "")))
     assert made.signals.filter(signal="tripped")["value"].max() == 0.0
     assert set(FRAMES) == {"cells", "signals", "events", "writers", "bands"}
 
 
-def test_signal_figure_groups_bits_in_lanes_and_numbers_by_size(tmp_path: Path) -> None:
+def test_signal_figure_separates_bits_and_groups_numbers_by_size(tmp_path: Path) -> None:
     more = "loadrt scale names=big\nnet large big.out\nnet day clock.days > big.in\nsetp big.gain 1000\naddf big tick\n"
     made = api.run(parse(scenario(TRIP + more, run="replications = 2")))
     samples, channels = wired(made, 1)

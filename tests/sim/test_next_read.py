@@ -66,7 +66,7 @@ def shown(run: ms.Run, day: int) -> dict[str, float]:
 
 @settings(max_examples=5, deadline=None)
 @given(drawn=DRAWN)
-def test_push_shows_the_scores_of_a_tick_at_push_time(drawn: list[Any]) -> None:
+def test_push_shows_scores_as_if_recomputed_at_push_time(drawn: list[Any]) -> None:
     """Require the scores of the next tick if claims were made since the last tick, and otherwise those of the last tick."""
     run = run_of(drawn, "now")
     created = run.memory.cells.select("handle", "created")
@@ -79,7 +79,7 @@ def test_push_shows_the_scores_of_a_tick_at_push_time(drawn: list[Any]) -> None:
             assert abs(ticks[0 if new else 1][cell] - effective) < 1e-6
 
 
-def test_push_from_the_last_tick_shows_disputes_one_turn_late() -> None:
+def test_push_with_last_tick_scores_shows_disputes_a_turn_late() -> None:
     drawn = [(1, "ann", 0.0, 0.9, []), (6, "bob", 1.0, 0.9, ["contradicts"])]
     now, later = run_of(drawn, "now"), run_of(drawn, "last tick")
     assert shown(now, 2)["obs_0000"] < 0.5

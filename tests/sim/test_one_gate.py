@@ -71,14 +71,14 @@ def verdicts() -> dict[str, set[str]]:
     return found
 
 
-def test_claims_of_every_origin_pass_the_shipped_checks() -> None:
+def test_shipped_checks_admit_valid_claims_from_every_source() -> None:
     for source, kinds in verdicts().items():
         assert "admitted" in kinds, source
         assert "rejected" not in kinds, source
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_added_check_refuses_claims_of_every_origin(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_check_applies_to_claims_from_every_source(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CHECKS", [*checks.CHECKS, PLANTED[name]])
     for source, kinds in verdicts().items():
         assert kinds == {"rejected"}, source

@@ -97,7 +97,7 @@ def test_majority_wins_a_mutual_dispute() -> None:
     assert again.memory.cells["effective"].to_list() == found.memory.cells["effective"].to_list()
 
 
-def test_dated_truth_uses_only_earlier_claims() -> None:
+def test_replay_answers_a_dated_question_from_earlier_claims() -> None:
     rows = [("a", "seat", "red", 0.8), ("b", "seat", "red", 0.8), ("a", "seat", "blue", 0.8), ("b", "seat", "blue", 0.8)]
     truth = pl.DataFrame({"object": ["seat", "seat"], "value": ["red", "blue"], "asked": [5.0, 20.0]})
     found = replay(claims(rows, [0.0, 1.0, 10.0, 11.0]), truth, rules=NONE)
@@ -201,7 +201,7 @@ def test_score_interval_contains_the_value() -> None:
 @pytest.mark.nightly
 @needs_data
 @pytest.mark.parametrize(("contradictions", "measured"), [("forward", 0.830), ("mutual", 0.898)])
-def test_crowd_judgement_scores_match_recorded_vectors(contradictions: str, measured: float) -> None:
+def test_accuracy_on_crowd_judgements_matches_the_recorded_one(contradictions: str, measured: float) -> None:
     found = read_claims(DATA / "snow_rte" / "claims.csv.gz")
     truth = read_truth(DATA / "snow_rte" / "truth.csv.gz")
     accuracy = []

@@ -147,7 +147,7 @@ def test_refused_lesson_counts_as_not_written(monkeypatch: pytest.MonkeyPatch) -
     assert (item.select(pl.sum_horizontal(ENDS)).to_series() == 1).all()
 
 
-def test_blocked_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
+def test_lazy_reader_once_blocked_acts_like_an_obedient_one() -> None:
     obedient, lazy = run_under(wants=0.0), run_under(behaviour="lazy", wants=0.0)
     assert total(obedient, "blocks") == 0
     assert turns(obedient)["marked"].sum() > 20
@@ -156,7 +156,7 @@ def test_blocked_lazy_reader_opens_the_rows_of_an_obedient_one() -> None:
     assert turns(lazy).select(keys).equals(turns(obedient).select(keys))
 
 
-def test_turn_of_noncompliant_reader_is_never_released() -> None:
+def test_turns_of_noncompliant_readers_are_always_withheld() -> None:
     for behaviour in ("lazy", "hurried", "stubborn"):
         item = turns(run_under(behaviour=behaviour, complies=0.0, observes=0.0))
         assert ((item["marked"] > 0) == (item["withheld"] == 1)).all()

@@ -91,7 +91,7 @@ def test_triage_by_rank_needs_a_graph() -> None:
         bench.run(given_people(triage="rank").replace(record="bands", law="majority", days=7.0))
 
 
-def test_late_verdict_reports_what_was_seen_at_the_review() -> None:
+def test_delayed_verdict_equals_the_immediate_verdict() -> None:
     at_once, late = (verdicts(bench.run(given_people(triage="random", late=days * DAY))) for days in (0, 3))
     first = [frame.group_by("rep", maintain_order=True).first() for frame in (at_once, late)]
     assert (first[1]["created"] - first[0]["created"]).to_list() == pytest.approx([3.0] * 3)

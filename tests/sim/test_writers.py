@@ -168,7 +168,7 @@ def test_adding_replications_and_facts_changes_no_draws(posted: Posted) -> None:
     assert beside.filter(~by_file).drop("edges").equals(alone.filter(~by_file).drop("edges"))
 
 
-def test_reading_changes_edges_but_not_times_or_facts(posted: Posted) -> None:
+def test_writers_that_read_differ_only_in_the_edges_they_add(posted: Posted) -> None:
     blind, reading = posted(crowded()), posted(crowded(reads=True))
     key = ["rep", "writer", "turn", "t", "fact"]
     both = blind.join(reading, on=key, suffix="_read")
@@ -202,7 +202,7 @@ def test_drafts_do_not_depend_on_the_future(posted: Posted) -> None:
     assert not calm.filter(after).equals(moved.filter(after))
 
 
-def test_writers_observe_the_world_only_through_sense(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writers_read_the_truth_only_through_world_observe(monkeypatch: pytest.MonkeyPatch) -> None:
     doors: list[bool] = []
     at, observe, post = World.at, World.observe, Populations.post
 
@@ -321,7 +321,7 @@ def test_duplicate_writer_names_are_refused(tmp_path: Path) -> None:
         bench.run(Scenario(path=PATH, facts=FACTS, writers=(by_file, clerks)))
 
 
-def test_slow_writer_with_if_seen_supersedes_only_read_cells() -> None:
+def test_if_seen_limits_slow_writers_to_superseding_read_cells() -> None:
     """Show that without `if_seen` a slow writer also supersedes cells that are newer than its last read."""
     quick = Population(behaviour="honest", rate=2.0)
     newer = {}

@@ -40,7 +40,7 @@ def of(run: Run, *kinds: str) -> pl.DataFrame:
     return run.events.filter(pl.col("kind").is_in(kinds))
 
 
-def test_watched_cell_is_opened_only_if_marked_or_fired(run: Run) -> None:
+def test_reader_opens_a_watched_cell_only_after_its_op_fires(run: Run) -> None:
     wired = of(run, "wired")
     assert wired.height > 6
     ops = wired.with_columns(op=pl.col("detail").str.extract(r"^(reader-op-\d+):"))

@@ -143,7 +143,7 @@ def margin_sign(truth: Truth, values: list[tuple[Any, Any]]) -> float:
 
 @settings(max_examples=60, deadline=None)
 @given(formulas("ticks", prev=True) | formulas("d", prev=True), columns(TRACE_TICKS, 2))
-def test_properties_on_solver_terms_agree_with_margins(formula: Formula, numbers: NDArray[np.float64]) -> None:
+def test_margin_sign_on_solver_terms_equals_numeric_margin_sign(formula: Formula, numbers: NDArray[np.float64]) -> None:
     times = np.arange(1, TRACE_TICKS + 1) * DAY
     trace = Trace.of_arrays(times / DAY, {"x": numbers[:, :1], "y": numbers[:, 1:]})
     names = {(name, tick): z3.Real(f"{name}{tick}") for name in "xy" for tick in range(TRACE_TICKS)}
