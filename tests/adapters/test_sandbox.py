@@ -145,7 +145,7 @@ def test_killed_program_leaves_no_sandbox_folder(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_exit_in_a_write_fails_every_command(
+def test_memory_that_exits_during_a_write_fails_each_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

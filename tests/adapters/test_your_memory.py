@@ -166,14 +166,14 @@ def test_scenario_runs_code_only_if_allowed(command: list[str], folder: Path, ca
     assert "own_memory:Last" in capsys.readouterr().out or name == "test"
 
 
-def test_scenario_path_in_python_counts_as_permission(folder: Path) -> None:
+def test_run_of_a_scenario_path_in_python_permits_its_code(folder: Path) -> None:
     assert ms.run("mine.toml").scenario.law == "own_memory:Last"
     with pytest.raises(UsageError, match="--allow-code"):
         ms.run(ms.read("mine.toml"))
     assert (folder / "ran").exists()
 
 
-def test_memory_option_is_permission_but_a_manifest_is_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_memory_permits_code_but_a_manifest_does_not(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--no-plots", "-o", "out", "--call-limit", "5"]
     assert main(["run", "mine.toml", "--memory", "own_memory:Notes", *options]) == 0
     assert main(["run", "--manifest", "out/manifest.json"]) == 2

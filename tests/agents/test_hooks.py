@@ -129,13 +129,13 @@ def test_stop_is_blocked_at_most_three_times(hooks: Hooks) -> None:
     assert answers[3] == {}
 
 
-def test_requirements_can_be_disabled(hooks: Hooks) -> None:
+def test_stop_is_not_blocked_if_requirements_are_disabled(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("stop", STOP, "--require", "none") == {}
 
 
-def test_sessions_do_not_share_requirements(hooks: Hooks) -> None:
+def test_requirement_applies_only_to_its_own_session(hooks: Hooks) -> None:
     disputed(hooks)
     hooks("prompt", PROMPT)
     assert hooks("tool", {**TOOL, "session_id": "another"}) == {}
@@ -187,7 +187,7 @@ def test_stop_is_not_blocked_again_after_a_block(hooks: Hooks) -> None:
 
 
 @pytest.mark.parametrize(("option", "code"), [("pass", 1), ("block", 2)])
-def test_unreadable_store_blocks_only_if_requested(hooks: Hooks, option: str, code: int) -> None:
+def test_unreadable_store_blocks_the_agent_only_if_configured(hooks: Hooks, option: str, code: int) -> None:
     hooks.store.write_text("no store", encoding="utf-8")
     assert hooks("prompt", PROMPT, "--on-error", option, code=code) == {}
     assert "no store" in hooks.stderr or "malsim agent hook prompt" in hooks.stderr

@@ -140,7 +140,9 @@ CLAIMS = st.lists(
 
 @settings(max_examples=10)
 @given(drawn=CLAIMS)
-def test_client_claims_and_run_claims_give_equal_cells(drawn: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_server_and_run_store_equal_cells_for_the_same_claims(
+    drawn: list[Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
     replaced: set[int] = set()
     for number, (*_, edges) in enumerate(drawn[1:], start=1):
         # a server flags a claim about a superseded version, but a run does not, so such claims are excluded

@@ -56,7 +56,7 @@ def runs(text: str, method: Method) -> list[int]:
 
 
 @pytest.mark.parametrize("text", BREAKS)
-def test_planted_violation_is_found_sooner_than_at_random(text: str) -> None:
+def test_search_finds_a_violation_sooner_than_random_sampling(text: str) -> None:
     guided, at_random = runs(text, "search"), runs(text, "random")
     assert max(guided) <= BUDGET
     assert statistics.median(guided) < statistics.median(at_random)

@@ -12,6 +12,6 @@ def rows() -> list[Ratio]:
     return list(every_row(left_out=print))
 
 
-def test_every_ratio_stays_within_its_limit(rows: list[Ratio]) -> None:
+def test_speed_ratios_to_references_stay_within_limits(rows: list[Ratio]) -> None:
     assert rows
     assert [f"{row.name}: {row.ratio:.2f} against {row.limit}" for row in rows if not row.ok] == []

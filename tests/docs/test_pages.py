@@ -98,7 +98,7 @@ def test_example_properties_in_the_manual_can_be_parsed() -> None:
         parse(line)
 
 
-def test_manual_is_short_and_finds_pages_by_name() -> None:
+def test_manual_is_short_and_its_pages_are_found_by_name() -> None:
     assert len(PAGES) <= 28
     assert page("decay").read().startswith("# Decay\n")
     with pytest.raises(UsageError, match="no such page"):

@@ -29,7 +29,7 @@ def test_no_text_uses_a_banned_word(root: str) -> None:
         'def f():\n    """They are returned."""',
     ],
 )
-def test_each_kind_of_text_is_checked(source: str) -> None:
+def test_banned_words_are_found_in_every_kind_of_text(source: str) -> None:
     assert any(True for text in python_texts(source) for _ in wrong(text))
 
 

@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[str, Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_input_of_disproportionate_cost_is_refused(name: str) -> None:
+def test_input_that_is_too_costly_to_process_is_refused(name: str) -> None:
     problem, read = REFUSED[name]
     with pytest.raises(MalsimError, match=problem):
         read()

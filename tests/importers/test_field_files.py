@@ -48,7 +48,7 @@ def test_twice_encoded_letta_file_has_the_same_claims(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("writer", "statuses", "unnamed"), [("ines", ["annexed", "active"], None), ("agent", ["active"] * 2, "1")]
 )
-def test_deletion_without_an_item_annexes_the_writers_claims(
+def test_deletion_without_item_annexes_earlier_claims_of_writer(
     tmp_path: Path, writer: str, statuses: list[str], unnamed: str | None
 ) -> None:
     lines = [
@@ -63,7 +63,7 @@ def test_deletion_without_an_item_annexes_the_writers_claims(
     assert dict(came.report.select("item", "count").rows()).get("deletions without an item that annexed nothing") == unnamed
 
 
-def test_second_front_matter_and_date_of_a_note_are_used(tmp_path: Path) -> None:
+def test_second_front_matter_block_and_dates_of_notes_are_read(tmp_path: Path) -> None:
     (tmp_path / "double.md").write_text("---\npermalink: p\n---\n\n---\ntitle: Pump\n---\n- [port] 8443\n", encoding="utf-8")
     (tmp_path / "day.md").write_text(
         '---\ntitle: day\ndate: "2026-05-26"\n---\n- [log] crates came\n- for [[Pump]]\n', "utf-8"

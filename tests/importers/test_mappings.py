@@ -39,7 +39,7 @@ def edges(came: ImportedMemory) -> list[tuple[Any, ...]]:
         ("Pawn", "OWNS", "billing-api", "concerns", "annexed"),
     ],
 )
-def test_graphiti_successor_is_inferred_from_source_and_name(
+def test_graphiti_relation_depends_on_shared_source_and_name(
     tmp_path: Path, source: str, name: str, target: str, relation: str, status: str
 ) -> None:
     old = {"uuid": "a", "source_node_name": "Rook", "target_node_name": "billing-api", "name": "OWNS", "fact": "old",
@@ -84,7 +84,7 @@ def test_arw_records_and_links_are_imported(tmp_path: Path) -> None:
     assert counts(came)["confidences taken from ARW's trust"] == "2"
 
 
-def test_langgraph_writer_is_taken_from_the_chosen_segment(tmp_path: Path) -> None:
+def test_langgraph_writer_is_taken_from_a_namespace_segment(tmp_path: Path) -> None:
     source = samples.langgraph(tmp_path)
     came = bring(source, options=Options(writer_segment=1))
     assert rows(came, "object", "title", "writer", "topics") == [

@@ -32,7 +32,7 @@ def test_observations_and_relations_become_claims_in_file_order(tmp_path: Path) 
     assert "note: unknown:mcp is the only writer, so calibration is meaningless" in report
 
 
-def test_all_dialects_give_the_same_claims(tmp_path: Path) -> None:
+def test_all_spellings_of_mcp_fields_give_the_same_claims(tmp_path: Path) -> None:
     plain: list[dict[str, Any]] = [
         {"type": "entity", "name": "a", "entityType": "t", "observations": ["é"]},
         {"type": "relation", "from": "a", "to": "b", "relationType": "r"},

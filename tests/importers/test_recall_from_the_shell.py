@@ -42,7 +42,7 @@ def test_shell_imports_and_shows_a_database(recall_file: Path, tmp_path: Path, c
         assert store.ticks.height == 1  # `malsim look` does not write to the store
 
 
-def test_shell_primes_a_store_from_another_store(
+def test_import_command_primes_a_store_from_another_store(
     recall_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shared, project = str(tmp_path / "global.sqlite"), str(tmp_path / "project.sqlite")

@@ -78,7 +78,7 @@ def test_owner_becomes_a_scope_and_is_exported_as_a_scope(
     assert main(["export", store, "--as", "recall", "-o", str(tmp_path / "recall.json")]) == 2
 
 
-def test_without_scopes_everything_is_public(source: Path, tmp_path: Path) -> None:
+def test_import_without_scopes_is_public(source: Path, tmp_path: Path) -> None:
     store = str(tmp_path / "memory.sqlite")
     assert main(["import", str(source), "-o", store]) == 0
     with Store(store, write=False) as file:

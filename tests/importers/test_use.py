@@ -63,7 +63,7 @@ def test_scenario_can_start_from_an_imported_memory(tmp_path: Path) -> None:
     assert main(["test", str(scenario)]) == 0
 
 
-def test_run_with_the_from_option_cannot_be_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_with_option_from_cannot_be_repeated_by_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, scenario, out = mcp(tmp_path), tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(CHECK, encoding="utf-8")
     (folder := tmp_path / "folder").mkdir()

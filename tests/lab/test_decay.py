@@ -337,7 +337,7 @@ def test_equal_or_zero_lifetimes_can_be_fitted() -> None:
     assert np.isfinite(at_once.constants["value"].to_numpy()).all()
 
 
-def test_figure_axes_are_labelled_in_days_and_shares() -> None:
+def test_decay_figure_axes_are_labelled_with_units() -> None:
     draws = np.random.default_rng(0)
     fit = ms.fit_decay(censored(draws.exponential(30.0, 300), draws.uniform(0, 100, 300), 120.0))
     figure = fit.figure()

@@ -69,7 +69,7 @@ def broken() -> Any:
     return ms.falsify(parse(STORY), "worth something", budget=60, seed=SEED, **FEW)
 
 
-def test_break_is_shrunk_and_fails_again_from_its_file(broken: Any) -> None:
+def test_violation_is_shrunk_and_reproduced_by_its_file(broken: Any) -> None:
     assert broken.broken
     assert broken.trail["broken"].to_list() == [False] * (broken.runs - 1) + [True]
     assert len(broken.disturbance.writes) == 1

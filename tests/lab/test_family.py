@@ -51,7 +51,7 @@ def test_lines_with_equal_values_share_one_label() -> None:
     assert "7 = 30 (default)" in beside
 
 
-def test_family_without_effect_is_reported_as_equal_runs() -> None:
+def test_family_reports_that_a_setting_has_no_effect() -> None:
     made = ms.family("scenarios/worked_example.toml", "rules.support_ceiling", [0.0, 0.5])
     assert any("all runs are equal in effective confidence" in text.replace("\n", " ") for text in texts(made.plot()))
     assert "rules.support_ceiling has no effect in worked_example: all 2 runs are equal." in repr(made)
@@ -67,7 +67,7 @@ def test_family_names_the_replication_and_law_of_its_runs() -> None:
     assert all(axes.lines[0].get_xdata().size for axes in made.plot().axes)  # type: ignore[union-attr]
 
 
-def test_printed_cells_are_those_of_the_figure_with_status() -> None:
+def test_family_prints_the_plotted_cells_and_their_status() -> None:
     made = ms.family("scenarios/colluders.toml", "rules.support_ceiling", [0.0, 0.5], replications=2)
     printed = repr(made)
     titles = [axes.get_title(loc="left") for axes in made.plot().axes]
@@ -113,7 +113,7 @@ def test_invalid_family_is_refused_before_anything_runs(name: str, values: list[
         ms.family(DISPUTE, name, values)
 
 
-def test_changes_are_reported_against_defaults_and_file() -> None:
+def test_changes_are_listed_with_default_or_file_values() -> None:
     scenario = parse('why = "x"\n[run]\ndays = 5\n', name="s", where="s.toml")
     assert changes_of(scenario) == {}
     assert in_title({}) == "default settings"
@@ -142,7 +142,7 @@ def test_vary_without_values_is_refused(given: str, capsys: pytest.CaptureFixtur
     assert "NAME=V,V" in capsys.readouterr().err
 
 
-def test_newest_run_has_the_folder_name_without_a_number(
+def test_newest_run_is_in_the_folder_without_a_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario = DISPUTE.resolve()

@@ -50,7 +50,7 @@ def test_formula_parameters_are_settings_of_a_scenario() -> None:
     assert len(ms.family(scenario, "formula.fall", [0.1, 0.9])) == 2
 
 
-def test_tuned_formula_runs_elsewhere_only_with_consent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_with_a_tuned_formula_need_option_allow_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rules, file = tmp_path / "rules.toml", tmp_path / "mine.py"
     file.write_text(FILE)
     words = [

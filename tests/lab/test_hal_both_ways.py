@@ -126,7 +126,7 @@ def test_latch_stays_tripped_after_the_heartbeat_returns(tmp_path: Path, capsys:
     assert capsys.readouterr().out.split() == ["TRUE", "FALSE", "TRUE", "FALSE", "TRUE"]
 
 
-def test_setting_that_selects_an_op_must_precede_loading() -> None:
+def test_setting_that_selects_an_op_is_refused_after_loading() -> None:
     console = Console(open_session(None), stdout=(out := io.StringIO()))
     for line in ("loadrt edge", "setp edge.0.both 1"):
         console.onecmd(line)

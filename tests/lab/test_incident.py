@@ -206,7 +206,7 @@ def test_nondeterministic_memory_is_reported() -> None:
     assert "not deterministic" in text
 
 
-def test_comments_count_lines_of_a_file_and_cells_of_a_memory() -> None:
+def test_claim_comments_name_the_source_line_or_cell() -> None:
     text = _new(
         "one.toml", "--from", str(_log(DRAWN["last_write"], seed=1)), "--answer", f"host={LIE}", "--law", "last_write"
     )

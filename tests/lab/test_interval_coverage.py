@@ -75,7 +75,7 @@ def _rare(values: Array, size: int) -> bool:
     return bool((apart & (shift > 0.1 * values.std() / np.sqrt(size))).any())
 
 
-def test_intervals_cover_a_metric_with_a_frequent_value() -> None:
+def test_intervals_cover_the_mean_of_a_bimodal_metric() -> None:
     usual, draws = 0.0278, np.random.default_rng(SEED)
     # values are distributed like the Brier scores of the law `records`
     values = usual + np.where(draws.random(8 * 500) < 0.25, 0.024, 0.001 * draws.random(8 * 500))

@@ -152,7 +152,7 @@ def test_answers_match_a_replay_under_the_same_rules(tmp_path: Path, law: str, *
     assert both["right"].to_list() == both["right_told"].to_list()
 
 
-def test_halves_are_disjoint_and_do_not_depend_on_order() -> None:
+def test_halves_of_objects_are_disjoint_and_ignore_their_order() -> None:
     objects = pl.Series([f"o{number}" for number in range(101)])
     first, second = halves(objects, seed=3)
     assert (len(first), len(second)) == (51, 50)

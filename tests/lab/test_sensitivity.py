@@ -226,7 +226,7 @@ def test_single_random_replication_is_refused() -> None:
         ms.sensitivity(parse(SMALL).replace(replications=1), {"rules.damping": (0.5, 1.0)}, progress=False)
 
 
-def test_scripted_scenario_has_sobol_indices_for_a_margin() -> None:
+def test_margin_in_a_scripted_scenario_has_sobol_indices() -> None:
     ring = ms.read("scenarios/mutual_dispute.toml").replace(days=6.0)
     text = "always (abs(eff(obs_a1a1) - prev(eff(obs_a1a1))) <= 0.1)"
     space = {"rules.challenge_ceiling": (0.1, 0.9), "rules.damping": (0.3, 1.0)}

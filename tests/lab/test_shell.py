@@ -80,7 +80,7 @@ def test_many_steps_equal_single_steps(files: Path) -> None:
     assert [moment.signals for moment in single.past] == [moment.signals for moment in start.stepped(5).past]
 
 
-def test_session_without_cells_equals_a_stream_run() -> None:
+def test_shell_without_cells_computes_the_same_as_run_stream() -> None:
     console = Console(open_session(None), stdout=io.StringIO())
     values = [0.0, 1.0, 1.0, 0.2, 0.9]
     wiring = "loadrt smooth names=slow\nnet x slow.in\nnet y slow.out\nsetp slow.gain .3\naddf slow tick"

@@ -145,7 +145,7 @@ def test_invalid_spaces_are_refused(table: dict[str, Any], message: str) -> None
     assert "space" in str(error.value)
 
 
-def test_space_name_must_be_a_setting_of_every_given_object(rich: ms.Scenario) -> None:
+def test_space_setting_must_exist_in_every_given_object(rich: ms.Scenario) -> None:
     table = {"writers.crew.accuracy": (0.5, 1.0)}
     assert Space.of(table, rich).names == ("writers.crew.accuracy",)
     with pytest.raises(UsageError, match="no such setting"):
@@ -164,7 +164,7 @@ DIMENSIONS = st.one_of(
 
 
 @given(DIMENSIONS, st.floats(0.0, 1.0))
-def test_share_is_converted_to_a_value_and_back(dimension: Dimension, share: float) -> None:
+def test_position_in_a_dimension_converts_to_a_value_and_back(dimension: Dimension, share: float) -> None:
     value = dimension.at(share)
     again = dimension.at(dimension.share(value))
     near = 0.0 if dimension.whole or dimension.choices else 1e-9

@@ -119,7 +119,7 @@ def test_folder_can_hold_only_one_sweep(small: ms.Scenario, tmp_path: Path, chan
     assert sweep_of(small.replace(why="in other words"), [0.1], tmp_path).computed == 0
 
 
-def test_stored_points_of_a_function_depend_on_its_code(small: ms.Scenario, tmp_path: Path) -> None:
+def test_sweep_folder_is_refused_after_a_change_of_metric_code(small: ms.Scenario, tmp_path: Path) -> None:
     def times(factor: Any, power: float = 1.0) -> Callable[[ms.Run], Any]:
         def score(run: ms.Run) -> Any:
             return np.full(run.scenario.replications, run.cells.height * np.sum(factor) ** power)

@@ -103,7 +103,7 @@ def card() -> Any:
     return ms.validate(None, parse(STORY))
 
 
-def test_tested_tripwire_is_alive_and_has_intervals(card: Any) -> None:
+def test_tripwire_that_tripped_in_its_test_is_alive(card: Any) -> None:
     assert card.alarm == "tripped"
     assert card.receipt.verdict.startswith("alive: last tripped on purpose on day 8")
     assert card.receipt.ticks == (13, 2)
@@ -180,7 +180,7 @@ def test_scorecard_page_is_self_contained_and_escapes_text(card: Any, tmp_path: 
     card.figure.savefig(tmp_path / "card.png")
 
 
-def test_coverage_includes_goals() -> None:
+def test_coverage_reports_whether_each_goal_was_reached() -> None:
     properties = {"it trips": "eventually tripped", "never": "eventually (eff(dec_a3ee) > 2)"}
     goals = "".join(f'[[goal]]\nname = "{name}"\nsometimes = "{word}"\n' for name, word in properties.items())
     scorecard = quick(STORY + goals)
@@ -204,7 +204,7 @@ def quick(text: str) -> Any:
     return ms.validate(None, parse(text), mutate=False, faults=False)
 
 
-def test_untested_or_untripped_tripwire_is_not_alive() -> None:
+def test_tripwire_that_is_untested_or_never_trips_is_not_alive() -> None:
     assert quick(STORY.replace("test = true", "")).receipt.verdict.startswith("untested")
     deaf = quick(STORY.replace("setp weak.level 0.5", "setp weak.level 0.1"))
     assert deaf.receipt.verdict.startswith("dead")

@@ -184,7 +184,7 @@ def test_pulse_states_depend_on_the_width_in_ticks() -> None:
     assert len(explore(part).states) > len(explore(part, tick=30 * 8.64e7).states)
 
 
-def test_boolean_part_may_be_empty_but_not_too_large() -> None:
+def test_analysis_refuses_too_many_bits_but_accepts_none() -> None:
     bits = "\n".join(f"net s{n} o{n // 5}.in-{n % 5}" for n in range(15))
     text = "\n".join(f"loadrt or5 names=o{n}\naddf o{n} tick" for n in range(3)) + "\n" + bits
     with pytest.raises(UsageError, match="too many inputs"):
@@ -220,7 +220,7 @@ def test_coverage_requires_that_each_input_matters_alone() -> None:
     }  # fmt: skip
 
 
-def test_signal_driven_by_the_scenario_counts_as_written() -> None:
+def test_scenario_input_is_not_reported_as_an_unwritten_signal() -> None:
     document = parse("loadrt not names=known\nnet young known.in\nnet settled known.out\naddf known tick\n")
     notes = [str(item) for item in statics(document)]
     fewer = [str(item) for item in statics(document, inputs={"young"})]

@@ -146,7 +146,7 @@ def test_invalid_budget_is_refused_before_anything_runs() -> None:
         ms.tune("scenarios/no_such_file.toml", space=space, requirements=[CALM], budget=35)
 
 
-def test_figures_show_the_search_its_effect_and_the_front() -> None:
+def test_tuning_plots_its_search_effect_and_pareto_front() -> None:
     texts = ("always[20d:30d] (eff(obs_a1a1) >= 0.1)", "always[20d:30d] (eff(obs_b2b2) <= 0.25)")
     figures = tuned(DISPUTE, {CEILING: (0.0, 1.0)}, *texts, budget=32).figures()
     assert set(figures) == {"", "before_and_after", "currency", "front"}

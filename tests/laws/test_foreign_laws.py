@@ -210,7 +210,7 @@ def test_third_party_memory_results_are_checked(
     assert message in failing(site, capsys, whole(**{call: body}))
 
 
-def test_late_answer_is_discarded() -> None:
+def test_answer_after_a_timeout_is_discarded() -> None:
     calls, gate = Calls(0.05), threading.Event()
     with pytest.raises(TimeoutError):
         calls.make(lambda: gate.wait() and "late")

@@ -89,7 +89,7 @@ def test_common_errors_of_a_lineage_do_not_change_its_accuracy() -> None:
     assert right[0] == pytest.approx(right[1], abs=0.05)
 
 
-def test_lineage_setting_apart_adds_only_a_column_and_metrics() -> None:
+def test_records_lineage_apart_adds_only_a_column_and_metrics() -> None:
     plain, named = (bench.run(given_model(alike=0.0, lineage=kin).replace(rules=given_model().rules.replace(
         records_lineage="apart"))) for kin in ("", "model-a"))  # fmt: skip
     assert named.cells.equals(plain.cells)

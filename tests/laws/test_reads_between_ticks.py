@@ -10,7 +10,7 @@ HONEST = [f"{day + writer / 10} A by h{writer}" for day in range(3) for writer i
 
 
 @pytest.mark.parametrize("law", ["records", "crh", "dawid_skene", "truthfinder"])
-def test_next_tick_does_not_change_the_effect_of_a_new_claim(law: str) -> None:
+def test_new_claim_has_the_same_effect_before_and_after_a_tick(law: str) -> None:
     between = dict(play(law, *HONEST, "3 tick", "3.5 B by liar"))
     after = dict(play(law, *HONEST, "3 tick", "3.5 B by liar", "4 tick"))
     assert between == pytest.approx(after, abs=1e-9)

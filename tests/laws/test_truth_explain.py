@@ -97,7 +97,7 @@ def test_run_explains_a_cell_at_any_tick_and_replication() -> None:
         other.explain(other.cells["cell"][0])
 
 
-def test_why_command_explains_a_store_cell_under_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_why_command_explains_a_stored_cell_under_law_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claims_ = [("ann", 1.0, "checked"), ("bob", 1.0, "checked"), ("cyd", 2.0, "checked"), ("audit", 2.0, "external")]
     claims = [
         {"t": 1.0, "handle": f"obs_000{n}", "writer": writer, "object": "pump", "title": f"{writer} {value}", "value": value,

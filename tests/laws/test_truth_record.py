@@ -16,7 +16,7 @@ def test_intervals_contain_the_true_accuracy(size: tuple[int, int, int]) -> None
     assert np.mean([held_share(seed, *size) for seed in range(1000, 1030)]) >= 0.92
 
 
-def test_intervals_contain_the_estimated_records() -> None:
+def test_interval_of_each_writer_contains_its_estimated_record() -> None:
     evidence, _ = world(7, 8, 60, 4)
     keys, value = np.unique(2 * evidence.object + evidence.value, return_inverse=True)
     parts = {name: getattr(evidence, name) for name in ("writer", "object", "weight", "bin", "writer_rep", "object_rep")}

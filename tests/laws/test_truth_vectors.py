@@ -135,7 +135,7 @@ def by_hand(claims: list[tuple[int, tuple[int, int]]], pins: dict[int, tuple[int
     st.dictionaries(st.integers(0, 5), st.integers(0, 3), max_size=2),
 )
 @settings(max_examples=60)
-def test_beliefs_with_own_values_follow_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
+def test_beliefs_of_the_own_form_follow_the_equations(claimed: dict[tuple[int, int], int], seen: dict[int, int]) -> None:
     claims = [(writer, (about, value)) for (writer, about), value in sorted(claimed.items())]
     abouts = sorted({about for _, (about, _) in claims})
     pins = {about: (about, value) for about, value in seen.items() if about in abouts}
@@ -153,7 +153,7 @@ def test_beliefs_with_own_values_follow_the_equations(claimed: dict[tuple[int, i
 
 @pytest.mark.parametrize("liars", [1, 2])
 @pytest.mark.parametrize("form", ["shared", "own"])
-def test_flood_of_own_facts_does_not_help_liars(liars: int, form: str) -> None:
+def test_liars_gain_nothing_from_many_uncontested_facts(liars: int, form: str) -> None:
     """Each liar contradicts five honest writers (accuracy .85) about 80 facts and adds 500 facts of its own."""
     draw = np.random.default_rng(liars)
     truth = draw.integers(0, 2, 80)

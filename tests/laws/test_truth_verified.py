@@ -100,7 +100,7 @@ def test_replication_does_not_depend_on_its_batch(seed: int) -> None:
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the real claims are not in shared/data beside the project")
-def test_verified_facts_determine_the_chosen_form() -> None:
+def test_enough_verified_facts_select_the_more_accurate_form() -> None:
     """The law chooses the more accurate form `own` on zencrowd_us if 50 facts are verified, but not if only 9 are."""
     claims, truth = read_folder(FOLDER, on_bad_rows="skip")
     objects = truth.select("object", "value").unique("object", keep="first", maintain_order=True)

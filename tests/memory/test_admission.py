@@ -178,7 +178,7 @@ def test_secret_as_a_column_name_is_not_echoed() -> None:
     assert SECRET not in str(error.value)
 
 
-def test_correction_by_another_writer_loses_its_edge() -> None:
+def test_rule_own_edge_drops_supersession_by_another_writer() -> None:
     first = {"handle": "obs_aaaa", "writer": "ann", "title": "it is 1", "confidence": 0.5}
     edge = {"relation": "supersedes", "target": "obs_aaaa"}
     second = {"handle": "obs_bbbb", "writer": "ben", "title": "it is 2", "confidence": 0.5, "t": 1.0, "edges": [edge]}

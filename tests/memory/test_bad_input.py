@@ -126,7 +126,7 @@ def test_cells_do_not_age_when_the_clock_goes_backwards() -> None:
         pl.DataFrame({"writer": [object()], "title": ["x"]}),
     ],
 )
-def test_frame_without_claim_columns_is_refused_as_claims(frame: pl.DataFrame) -> None:
+def test_frame_with_wrong_columns_is_refused(frame: pl.DataFrame) -> None:
     with pytest.raises(DataError, match=r"column|field"):
         admit(Memory.empty(), frame)
     with pytest.raises(DataError, match="edges: unknown column"):
@@ -174,7 +174,7 @@ def test_credential_in_a_scenario_appears_in_no_output(tmp_path: Path) -> None:
     assert again.manifest["sha256"] == run.manifest["sha256"]
 
 
-def test_redaction_preserves_the_kind_and_the_other_text() -> None:
+def test_redaction_removes_the_value_but_stays_recognisable() -> None:
     for kind, credential in SECRETS:
         assert holds_secret(redacted(f"a {credential} b")), kind
     assert redacted("nothing to see") == "nothing to see"

@@ -105,7 +105,7 @@ def test_locked_and_immutable_cells_refuse_changes() -> None:
     assert same.cells["touched"][2] == 0.0
 
 
-def test_edges_without_a_claim_never_supersede() -> None:
+def test_connect_admits_no_invalid_or_superseding_edges() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, object="x"), claim("dec_bbbb", 0.7, object="x")])
     edges: list[dict[str, Any]] = [
         {"source": "dec_aaaa", "relation": "supersedes", "target": "dec_bbbb", "writer": "ann"},
@@ -125,14 +125,14 @@ def test_edges_without_a_claim_never_supersede() -> None:
     assert connect(after, edges).memory.edges.height == 3
 
 
-def test_claim_with_the_rewritten_body_is_deduplicated() -> None:
+def test_claim_equal_to_an_updated_cell_is_deduplicated() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, body="old")])
     after = update(memory, "dec_aaaa", now=1.0, body="new")
     again = [claim("dec_aaaa", 0.7, body=body) | {"handle": None, "kind": "dec"} for body in ("new", "old")]
     assert admit(after, again).verdicts["verdict"].to_list() == ["deduplicated", "admitted"]
 
 
-def test_update_with_the_same_list_changes_nothing() -> None:
+def test_update_with_unchanged_topics_does_not_touch_the_cell() -> None:
     memory, _ = admit(Memory.empty(), [claim("dec_aaaa", 0.7, topics=["a"])])
     assert update(memory, "dec_aaaa", now=5.0, topics=["a"]).cells["touched"][0] == 0.0
     after = update(memory, "dec_aaaa", now=5.0, topics=["a", "b"])

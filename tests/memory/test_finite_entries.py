@@ -63,7 +63,7 @@ def test_call_refuses_a_non_finite_number(entry: str, number: Any) -> None:
 
 
 @pytest.mark.parametrize("entry", ["tick", "settle", "effective_at", "update"])
-def test_call_refuses_a_missing_time(entry: str) -> None:
+def test_time_none_is_refused(entry: str) -> None:
     with pytest.raises(UsageError, match="not a finite number"):
         RAISES[entry](None)
 

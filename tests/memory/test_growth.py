@@ -81,7 +81,7 @@ def test_incremental_index_equals_a_rebuilt_index(steps: list[object], read_at: 
     np.testing.assert_array_equal(fresh.accused.values, wiring.accused.values)
 
 
-def test_memories_grown_from_one_base_have_separate_writers() -> None:
+def test_memories_grown_from_one_base_share_no_new_writers() -> None:
     claim = {"title": "a", "confidence": 0.5, "kind": "obs"}
     base = admit(Memory.empty(), [claim | {"writer": "ann"}]).memory
     left = admit(base, [claim | {"writer": "bob", "title": "b"}]).memory

@@ -33,7 +33,7 @@ def of_one_writer(penalty: Array) -> Memory:
     return admit(Memory.empty(), [*claims, against]).memory
 
 
-def test_new_calibration_formula_in_the_table_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_added_calibration_formula_can_be_selected(monkeypatch: pytest.MonkeyPatch) -> None:
     def linear(stated: Array, wrong: Bools) -> Array:
         return np.where(wrong, 0.5 * stated, 1.0 - stated)  # right claims are penalised too
 
@@ -76,7 +76,7 @@ def test_answering_a_question_lowers_no_calibration() -> None:
     assert literal.filter(pl.col("writer") == "_init")["calibration"].item() < 1.0
 
 
-def test_superseded_lent_claim_does_not_count_for_calibration() -> None:
+def test_superseded_lent_claim_lowers_no_calibration() -> None:
     source, _ = admit(Memory.empty(), [_claim(number) for number in range(3)])
     memory = prime(bootstrap(Memory.empty()), source, t=1.0)
     for day, writer in ((2.0, "ann"), (3.0, "bob")):

@@ -247,7 +247,7 @@ def test_five_initial_cells_are_locked_and_five_editable() -> None:
     assert answered.expand("obj_objective_0006").cell["body"] == "keep the shop open"
 
 
-def test_push_refers_to_the_map_without_listing_it() -> None:
+def test_push_names_the_map_cell_only_in_its_last_line() -> None:
     memory = admit(bootstrap(Memory.empty()), [claim("00a1", "the map of the works")]).memory
     push = memory.mini_index("map purpose method hooks expectations")
     assert push.cells["handle"].to_list() == ["obs_00a1"]
@@ -255,7 +255,7 @@ def test_push_refers_to_the_map_without_listing_it() -> None:
     assert str(push).endswith(f"(how to read this: {MAP})")
 
 
-def test_lent_claims_have_no_edges_and_appear_once() -> None:
+def test_primed_memory_gets_each_lent_claim_once_without_edges() -> None:
     lender = admit(bootstrap(Memory.empty()), [
         claim("00a1", "pumps leak", confidence=1.0, verification="external", object="pump", value=2.0),
         claim("00a2", "old"), claim("00a3", "new", edges=[edge("supersedes", "00a2")], t=1.0),

@@ -57,7 +57,7 @@ def numbered(batches: list[Any]) -> Iterator[list[Any]]:
 
 @settings(max_examples=20)
 @given(st.lists(claims, min_size=1, max_size=3))
-def test_saved_memory_is_unchanged_on_every_day(batches: list[Any]) -> None:
+def test_opened_store_equals_the_memory_saved_on_each_day(batches: list[Any]) -> None:
     memory, days = Memory.empty(), []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "memory.sqlite"

@@ -54,7 +54,7 @@ RULES = [
 @pytest.mark.parametrize("rules", RULES, ids=["default", "at admission", "own", "recall", "inert"])
 @settings(max_examples=10, deadline=None)
 @given(batches=st.lists(st.lists(claims, min_size=1, max_size=4), min_size=1, max_size=5))
-def test_partial_admission_equals_full_admission(rules: Rules, batches: list[list[dict[str, Any]]]) -> None:
+def test_partly_loaded_store_admits_claims_like_a_memory(rules: Rules, batches: list[list[dict[str, Any]]]) -> None:
     memory = Memory.empty()
     with TemporaryDirectory() as folder, Store(Path(folder) / "memory.sqlite") as store:
         for day, batch in enumerate(batches):

@@ -62,7 +62,7 @@ def test_store_equals_the_memory_on_every_day(rules: Rules, batches: list[Any], 
             assert {name: before[name] for name in SCORES} == {name: row[name] for name in SCORES}
 
 
-def test_texts_loaded_after_an_update_match_the_tick(tmp_path: Path) -> None:
+def test_texts_of_a_tick_are_unaffected_by_a_later_update(tmp_path: Path) -> None:
     claim = {"handle": "obs_aaaa", "writer": "ann", "title": "it runs", "body": "slowly", "confidence": 0.9}
     with Store(tmp_path / "m.sqlite") as store:
         store.admit([claim])

@@ -48,7 +48,7 @@ def test_no_credential_format_matches_a_bare_hash_or_uuid() -> None:
     assert not [kind for kind in formats() if re.search(IDENTIFIER, stand_in(kind))]
 
 
-def test_assigned_and_other_secrets_are_found() -> None:
+def test_secrets_in_assignments_headers_and_urls_are_found() -> None:
     draw = random.Random(SEED)
     assert share(assigned_texts(draw, 1_000)) >= 0.95
     assert share(other_texts(draw, 440)) >= 0.95
@@ -64,7 +64,7 @@ def test_source_code_rarely_causes_false_alarms() -> None:
     assert share(lines) <= 0.001
 
 
-def test_redaction_preserves_kinds_but_withholding_does_not() -> None:
+def test_redacted_text_names_the_kind_but_withheld_text_does_not() -> None:
     draw = random.Random(SEED)
     for text in (*(text for _, text in format_texts(draw, 1)), *assigned_texts(draw, 100), *other_texts(draw, 44)):
         kinds = {credential.kind for credential in credentials(text)}
@@ -161,7 +161,7 @@ def test_private_key_is_fully_withheld(kind: str, line_end: str) -> None:
 
 
 @given(st.text(max_size=200))
-def test_decoded_views_map_back_to_the_text(text: str) -> None:
+def test_decoded_characters_map_to_positions_in_the_text(text: str) -> None:
     for reading in views(text):
         assert len(reading.text) == len(reading.starts) == len(reading.ends)
         assert all(0 <= start < end <= len(text) for start, end in zip(reading.starts, reading.ends, strict=True))

@@ -97,12 +97,12 @@ def test_witness_is_small_and_repeatable() -> None:
     assert sum(event.do == "write" for event in echo) == 3
 
 
-def test_event_table_shows_the_limit_of_a_peek() -> None:
+def test_event_table_shows_the_maximum_length_of_a_peek() -> None:
     verdict = ms.axioms(PageShares, axiom="limit").broken[0]
     assert "peek x, 1 at most" in event_table(verdict.witness)
 
 
-def test_parameters_must_belong_to_an_item_based_law() -> None:
+def test_unknown_or_unsuitable_law_parameters_are_refused() -> None:
     with pytest.raises(ScenarioError, match="no such parameter"):
         subject_of("membrane", settings={"half_lief": 7})
     with pytest.raises(UsageError, match="only item-based laws"):
@@ -197,7 +197,7 @@ def test_check_fails_if_an_expected_break_does_not_occur() -> None:
         check(Compounds)("anchor")
 
 
-def test_axioms_can_judge_a_rules_object() -> None:
+def test_axioms_can_be_checked_for_a_rules_object() -> None:
     assert ms.axioms(ms.Rules(), axiom="settling").broken
     assert not ms.axioms(ms.Rules(damping=0.3), axiom="settling").broken
 

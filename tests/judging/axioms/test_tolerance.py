@@ -65,7 +65,7 @@ def test_noise_between_peeks_breaks_no_axiom_and_is_reported() -> None:
     assert "differ" not in verdict_text(quiet)
 
 
-def test_ranks_of_two_queries_are_not_compared() -> None:
+def test_ranks_in_answers_to_different_queries_are_not_compared() -> None:
     assert ms.axioms(Votes, axiom="newer-not-below-older").verdicts[0].verdict == "does not apply"
 
 

@@ -44,7 +44,7 @@ def test_planted_defect_fails_exactly_the_expected_duties(memory: type) -> None:
     assert len(table.of(name, HOLDS)) == 56 - len(failing) - len(vacuous)
 
 
-def test_every_duty_but_two_has_a_planted_failure() -> None:
+def test_all_duties_except_two_have_a_planted_defect() -> None:
     assert set(every_duty()) - set().union(*(failing for failing, _ in PLANTED.values())) == {"F1", "K6"}
 
 

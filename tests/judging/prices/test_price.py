@@ -66,7 +66,7 @@ def truth_then_lie(world: ClaimWorld, n: int) -> list[Event]:
 )  # fmt: skip
 @settings(max_examples=8, deadline=None)
 @pytest.mark.nightly
-def test_three_liars_fail_where_two_honest_writers_succeed(numbers: dict[str, Any]) -> None:
+def test_two_true_claims_change_an_answer_but_three_lies_do_not(numbers: dict[str, Any]) -> None:
     world = closed_world(**numbers)
     stage = Stage(subject_of(Rules.guarded()), world)
     assert all(stage.lead(steps(world, n)) > 0.0 for steps in (*STRATEGIES.values(), truth_then_lie) for n in (1, 2, 3))

@@ -187,7 +187,7 @@ def test_step_lists_the_changes_at_a_tick(result: Result) -> None:
     assert ticks_of(result)[:2] == [1.0, 2.0]
 
 
-def test_band_is_converted_to_a_property() -> None:
+def test_limits_and_days_of_a_signal_become_a_property() -> None:
     assert property_text(of="low", low="0.1", high="0.9", start="2", end="9") == "always[2d:9d] (low >= 0.1 and low <= 0.9)"
     assert property_text(of="tripped", low="", high="", start="", end="") == "always (tripped)"
 

@@ -185,7 +185,7 @@ def test_added_check_is_judged_and_saved(visit: Visit, tmp_path: Path) -> None:
         again.locator('.setting.changed[data-name="rules.challenge_ceiling"]').wait_for()
 
 
-def test_forms_for_step_find_and_input_work(tripwire: Page) -> None:
+def test_page_can_find_days_step_ticks_and_set_inputs(tripwire: Page) -> None:
     tripwire.get_by_text("Find", exact=True).click()
     tripwire.get_by_label("condition").fill("eff(dec_a3ee) < 0.5")
     tripwire.get_by_role("button", name="find ▶").click()
