@@ -66,7 +66,7 @@ def test_strongest_requested_action_wins_for_a_cell() -> None:
     assert set(requests["action"]) >= {0.0, 1.0, 2.0, 3.0}
 
 
-def test_law_uses_the_derived_value_of_the_previous_tick() -> None:
+def test_confidence_is_scaled_by_the_previous_derived_trust() -> None:
     """Expect effective = published · trust, and terms of the explanation that sum to the effective confidence."""
     run = arbitrated()
     cells = run.cells.filter((pl.col("cell") == "dec_a3ee") & (pl.col("t") > 1)).sort("t")

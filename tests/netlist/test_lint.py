@@ -66,7 +66,7 @@ CHAIN = "loadrt smooth names=a,b,c\nnet ab a.out > b.in\nnet bc b.out > c.in\nth
         ("addf a tick\naddf b tick\naddf c slow", []),
     ],
 )
-def test_reader_before_its_writer_reads_one_tick_late(order: str, late: list[str]) -> None:
+def test_lint_notes_each_input_that_is_read_one_tick_late(order: str, late: list[str]) -> None:
     assert [note.problem for note in lint(parse(CHAIN + order)) if "late" in note.problem] == late
 
 

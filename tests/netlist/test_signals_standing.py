@@ -77,7 +77,7 @@ def test_caching_between_scans_changes_no_result() -> None:
         same(memory, ONSET + 1.0)
 
 
-def test_reading_does_not_change_a_store() -> None:
+def test_evaluating_signals_does_not_change_the_memory() -> None:
     case = CASES["contradiction-load"]
     *_, (day, memory) = play([merged(ordinary(1, ONSET + 2), case.start or {}, case.fault)], ONSET + 2)
     before = memory.cells

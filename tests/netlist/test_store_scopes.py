@@ -110,7 +110,7 @@ def test_unknown_scope_is_refused(store: Path, capsys: pytest.CaptureFixture[str
     assert "allowed: ann, bob" in capsys.readouterr().err
 
 
-def test_store_without_scopes_is_read_completely(tmp_path: Path) -> None:
+def test_store_without_scopes_includes_all_replications(tmp_path: Path) -> None:
     with Store(tmp_path / "m.sqlite") as file:
         file.save(grown(claims_of([(rep, "ann", 1, False) for rep in (0, 1, 2)])))
         assert evaluate("count(cell-scores-eff)", file.within(file.memory))["rep"].to_list() == [0, 1, 2]

@@ -58,7 +58,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     words=st.lists(st.lists(st.integers(1, 9), max_size=5), min_size=1, max_size=4),
     budget=st.lists(st.integers(0, 40), min_size=4, max_size=4),
 )
-def test_lines_fit_the_budget_and_omitted_lines_are_counted(words: list[list[int]], budget: list[int]) -> None:
+def test_surfaced_lines_fit_the_budget_and_the_rest_are_counted(words: list[list[int]], budget: list[int]) -> None:
     rep = np.repeat(np.arange(len(words)), [len(lengths) for lengths in words])
     flat = [count for lengths in words for count in lengths]
     size, none = np.array(flat, dtype=np.int64), np.zeros(len(words), dtype=np.int64)
@@ -93,7 +93,7 @@ def test_surfaced_words_count_against_the_budget(run: Run, tmp_path: Path) -> No
     assert "surfaced" not in set(run_with(tmp_path, "").events["kind"])
 
 
-def test_reader_opens_the_cell_named_in_a_line(run: Run) -> None:
+def test_reader_opens_cells_named_in_surfaced_lines(run: Run) -> None:
     lines = run.events.filter(pl.col("kind") == "surfaced").select("t", "rep", "subject")
     opened = run.events.filter(pl.col("kind") == "expanded").select("t", "rep", "subject")
     assert lines.join(opened, on=["t", "rep", "subject"], how="semi").height

@@ -88,7 +88,7 @@ def test_all_errors_in_a_file_are_reported_together() -> None:
     assert len(str(caught.value).splitlines()) == 3
 
 
-def test_errors_are_sorted_like_the_schema() -> None:
+def test_scenario_errors_are_reported_in_schema_order() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse("[[claim]]\nat = 1\n[[claim]]\nzz = 1\naa = 1\n[rules]\ndamping = 0\n[run]\nfirst = -1\ndays = 0\n[runs]\n")
     lines = [line.removeprefix("scenario:").split(";")[0] for line in str(caught.value).splitlines()]

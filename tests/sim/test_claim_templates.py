@@ -99,7 +99,7 @@ def other_claim(number: int) -> dict[str, Any]:
 @pytest.mark.parametrize("case", CASES)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_drafts_get_the_same_verdicts_as_written_claims(case: str, data: st.DataObject) -> None:
+def test_gate_judges_drafts_and_equivalent_claims_alike(case: str, data: st.DataObject) -> None:
     vocabulary, facts, writers, rules = words(case)
     memory = standing(facts, rules)
     drafts = ordered(data.draw(batches()), vocabulary)
@@ -119,7 +119,7 @@ POSTED = st.lists(st.one_of(batches(), st.integers(0, 3)), min_size=2, max_size=
 
 @settings(max_examples=40)
 @given(posted=POSTED, counted=st.booleans())
-def test_draft_batches_get_the_verdicts_of_written_claims(posted: list[ClaimBatch | int], *, counted: bool) -> None:
+def test_gate_judges_draft_batches_and_equivalent_claims_alike(posted: list[ClaimBatch | int], *, counted: bool) -> None:
     """Compare verdicts on random drafts. An integer n in `posted` stands for eve's copy of ann's draft number n."""
     vocabulary, facts, writers, rules = words("sound")
     ours = theirs = standing(facts, rules)
@@ -139,7 +139,7 @@ def test_draft_batches_get_the_verdicts_of_written_claims(posted: list[ClaimBatc
         assert_frame_equal(getattr(ours, name), getattr(theirs, name))
 
 
-def test_repeated_claims_are_compared_with_existing_cells() -> None:
+def test_possible_repeats_are_checked_against_existing_cells() -> None:
     vocabulary, facts, _, rules = words("sound")
     memory, item = standing(facts, rules), np.array([1])
     columns = dict.fromkeys(("rep", "t", "who", "fact", "value", "form"), item)

@@ -76,7 +76,7 @@ def test_perfect_verifier_contradicts_only_false_claims() -> None:
     assert (blind.counters["audited_wrong"] > run.counters["audited_wrong"]).all()
 
 
-def test_catches_are_counted_only_with_output_checks() -> None:
+def test_caught_share_is_reported_only_with_output_checks() -> None:
     plain, on = (
         bench.run(guarded(*names).replace(record="all", replications=2, days=20.0)) for names in ((), ("sure_above",))
     )

@@ -198,7 +198,7 @@ def test_failing_process_names_its_line_and_keeps_frames(kind: str, words: str) 
     assert caught.value.run.cells["t"].max() == 3.0
 
 
-def test_process_runs_if_all_other_claims_are_scripted() -> None:
+def test_process_runs_in_a_scenario_without_simulated_writers() -> None:
     days = []
 
     def note(env: Environment, desk: Desk) -> Process:

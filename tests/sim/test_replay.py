@@ -105,7 +105,7 @@ def test_replay_answers_a_dated_question_from_earlier_claims() -> None:
     assert found.memory.cells["status"].to_list() == ["superseded", "superseded", "active", "active"]
 
 
-def test_unknown_wiring_is_refused() -> None:
+def test_replay_refuses_an_unknown_contradictions_mode() -> None:
     with pytest.raises(UsageError, match="mutual, forward"):
         replay(claims([("a", "x", "1", 0.5)]), contradictions="both")
 

@@ -68,7 +68,7 @@ def test_written_op_is_an_admitted_claim(run: Run) -> None:
     assert "scheduled" not in set(run.events["kind"])  # the ops are part of the netlist, so no program runs
 
 
-def test_kind_of_written_op_matches_its_cell(run: Run) -> None:
+def test_reader_writes_trend_ops_only_for_cells_that_moved(run: Run) -> None:
     wired = of(run, "wired").with_columns(kind=pl.col("detail").str.extract(r": (\w+) "))
     assert set(wired["kind"]) == set(READER_OPS)
     opened = of(run, "expanded").select("t", "rep", "subject", how="detail")

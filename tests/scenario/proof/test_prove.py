@@ -267,7 +267,7 @@ def test_flawed_net_is_refuted_and_sound_net_is_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_safety_questions_find_a_planted_flaw(name: str) -> None:
+def test_each_safety_question_finds_a_planted_flaw(name: str) -> None:
     text, question = QUESTIONS[name]
     assert question in [item.question for item in safety(load(CELL + text).net) if item.flaw]
 
