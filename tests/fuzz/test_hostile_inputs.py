@@ -246,5 +246,5 @@ def test_foreign_manifest_cannot_read_other_files(tmp_path: Path) -> None:
 def test_log_with_a_day_beyond_the_calendar_is_refused(day: str, tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"t": {day}, "event": "write", "item": "m1", "object": "pump", "value": "runs", "writer": "ann"}}\n')
-    with pytest.raises(MalsimError, match="calendar"):
+    with pytest.raises(MalsimError, match="the date is out of bounds"):
         bring(path)
