@@ -79,7 +79,7 @@ class In(Pin):
 
 @dataclass(frozen=True)
 class Out(Pin):
-    """Output that the op writes at each call, and state if the function also reads it.
+    """Output that the op writes at each call. If the function also reads the output, the output is state.
 
     A family's size is called `outputs`.
     """

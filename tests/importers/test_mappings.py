@@ -118,7 +118,7 @@ def test_letta_writes_have_dates_and_block_lines_have_none(tmp_path: Path) -> No
         ("memory_rethink", {"label": "human", "new_memory": ""}),
     ],
 )
-def test_letta_deletion_annexes_cells(name: str, arguments: dict[str, str], tmp_path: Path) -> None:
+def test_cells_deleted_in_letta_have_the_status_annexed(name: str, arguments: dict[str, str], tmp_path: Path) -> None:
     path = samples.letta(tmp_path)
     document = json.loads(path.read_text())
     call = {"id": "c6", "function": {"name": name, "arguments": json.dumps(arguments)}}

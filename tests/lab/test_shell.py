@@ -195,7 +195,7 @@ def test_delf_does_not_unload_an_op_loaded_by_addf() -> None:
         ("show pins", "did you mean pin?"),
         ("step -1", "1 to"),
         ("step 1e9", "1 to"),
-        ("start never", "not a number of ticks per second"),
+        ("start never", "the rate is not a number above 0"),
         ("scope low out=x.csv", "not recorded yet"),
         ("save nowhere.txt", "unsupported file type"),
         ("save /nonexistent/x.malnet", "no such folder"),

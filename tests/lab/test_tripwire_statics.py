@@ -74,7 +74,7 @@ def brute_force(text: str, names: list[str], inputs: Sequence[str], length: int)
 
 @given(nets())
 @settings(max_examples=30, deadline=None)
-def test_explored_states_equal_engine_runs(text: str) -> None:
+def test_explored_states_match_states_in_engine_runs(text: str) -> None:
     part = part_of(link(parse(text)))
     inputs = sorted(part.inputs)
     length = 5

@@ -140,7 +140,7 @@ def test_threads_are_ordered_by_position_and_period() -> None:
     ]
 
 
-def test_op_that_is_not_loaded_gets_an_instance_of_its_name() -> None:
+def test_unloaded_op_gets_an_instance_named_after_it() -> None:
     text = "net x watch.in < dec_a3ee-scores-eff\naddf watch tick\naddf currency-decay tick\naddf drift tick [delta: 0.1]"
     net = link(parse(text))
     assert list(net.instances) == ["watch"]

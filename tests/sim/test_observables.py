@@ -41,7 +41,7 @@ def slow(snapshot: Snapshot, truth: Any, fact: int, rep: int) -> tuple[float, fl
 @pytest.mark.parametrize("digits", [0, 1, 12])
 def test_answer_is_the_active_claim_with_highest_confidence(after_a_run: bench.Bench, digits: int) -> None:
     snapshot = Snapshot(after_a_run.snapshot.view, after_a_run.cell_index)
-    snapshot.worth = np.round(snapshot.worth, digits)  # rounding to fewer digits makes more ties
+    snapshot.worth = np.round(snapshot.worth, digits)  # rounding to fewer digits creates more ties
     best = best_by_value(snapshot, after_a_run.truth)
     frame, brief = (answer_signals(snapshot, after_a_run.truth, best, full=full) for full in (True, False))
     indices = [(fact, rep) for fact in range(10) for rep in range(3)]

@@ -164,7 +164,7 @@ class Stated(Axiom):
 
 
 class Success(Axiom):
-    """A fresh, uncontested claim by one or more writers has a belief above one half, before and after a tick."""
+    """The belief in a fresh, uncontested claim by one or more writers is above one half, before and after a tick."""
 
     requires = "belief"
 

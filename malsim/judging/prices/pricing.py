@@ -66,7 +66,7 @@ class Stage:
 
     def __init__(self, subject: Subject, world: ClaimWorld) -> None:
         self._subject, self._world, self._vocabulary = subject, world, world.vocabulary
-        # Memory states after the past and after the latest stream.
+        # Memory states after the world's past and after the latest stream.
         self._snapshots: list[tuple[list[Event], LawMemory]] = []
         looks = self._play_past(with_ticks(world))
         if not any(self._lead(look) > subject.tolerance for look in looks):

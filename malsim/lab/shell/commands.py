@@ -158,7 +158,7 @@ class Commands(cmd.Cmd):
         """Start a clock of RATE ticks per second (default 10); due ticks run before each command: start [RATE]."""
         rate = number(line) if line.strip() else RATE
         if rate is None or rate <= 0:
-            raise UsageError("not a number of ticks per second", where="start", given=line, allowed="above 0")
+            raise UsageError("the rate is not a number above 0", where="start", given=line, allowed="ticks per second")
         self.running = (rate, self.clock())
         self.bench.runs = True
 

@@ -48,7 +48,7 @@ class HalCommands(Commands):
             cmd.Cmd.onecmd(self, " ".join(words))
 
     def remember(self, text: HalText) -> None:
-        """Store the translator state, whose LinuxCNC names later lines and listings need."""
+        """Store the translator state, because later lines and listings need its LinuxCNC names."""
         self.hal = text
         self.bench.instances, self.bench.period = text.instances, text.period or self.session.tick / DAY
         self.session = replace(self.session, pin_names=shown_names(text.instances, text.aliases))

@@ -33,7 +33,7 @@ STEP_METRICS = ("rise_time", "settling_time", "overshoot")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cures:
-    """Comparison of an oscillating loop with three cures: a lower ceiling, damping, and masses from stated confidence.
+    """Comparison of an oscillating loop with three cures: a lower ceiling, damping, and masses of stated confidence.
 
     `table` has one row per cure: cure, setting; verdict, moving (share of cells that never come to rest) and amplitude of
     ticks from stated × calibration; and the step response of `cell`, from rest, to a new claim: before, after, rise_time

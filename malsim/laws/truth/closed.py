@@ -32,7 +32,7 @@ class _Records(NamedTuple):
 
 
 class _Believed(NamedTuple):
-    """Posterior P of each object, each claim's terms [values, claims], and each replication's log prior."""
+    """Posterior P of each object, each claim's log likelihood terms [values, claims], and each replication's log prior."""
 
     p: Array
     terms: Array

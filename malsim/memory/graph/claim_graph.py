@@ -234,7 +234,7 @@ class Memory:
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned, self.derived.without_status())
 
     def with_texts(self, cells: pl.DataFrame) -> Memory:
-        """Return the memory with a new frame of cells, in which titles and bodies may differ too."""
+        """Return the memory with a new frame of cells, in which any column may differ, including titles and bodies."""
         return Memory(cells, self.tables["edges"], self.tables["writers"], self.scanned)
 
     def with_edges(self, edges: pl.DataFrame) -> Memory:

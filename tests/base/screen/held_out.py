@@ -33,7 +33,7 @@ def _letters(draw: random.Random, letters: str, count: int) -> str:
 
 
 def made_up_texts(kind: str, draw: random.Random) -> str:
-    """Draw a text with a credential of a fictitious service."""
+    """Draw a text that contains a credential for a fictitious service."""
     vendor = draw.choice(VENDORS)
     secret = _letters(draw, LETTERS, draw.randint(20, 44))
     if kind == "url":

@@ -104,7 +104,7 @@ class AllSignals(Signals):
     # Writer signals
 
     def error(self, writer: str) -> list[float]:
-        """Return a writer's mean of effective minus stated confidence on each day since the writer's first claim."""
+        """Return the mean of effective minus stated confidence over a writer's claims, per day since the first claim."""
 
         def mean(world: World) -> float:
             cells = [world.cells[item] for item in world.of_writer(writer)]

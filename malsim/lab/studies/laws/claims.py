@@ -147,7 +147,11 @@ def explain_claim(
     """
     plant = plant_of(law, params)
     if isinstance(plant, HoldsGraph):
-        raise UsageError("this law uses a claim graph", given=law, hint="leave out --law to explain the claim in its graph")
+        raise UsageError(
+            "a law on a claim graph is not supported here",
+            given=law,
+            hint="leave out --law to explain the claim in its graph",
+        )
     if not isinstance(plant, Explains):
         raise UsageError("this law does not explain its beliefs", given=law)
     in_order = arrived(claims)
