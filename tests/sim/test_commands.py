@@ -139,7 +139,7 @@ def test_results_of_other_versions_are_compared_with_tolerance(
 def test_rerun_without_a_valid_manifest_is_refused(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "no.json").write_text("{}")
     for path, value in (
-        ("no.json", "not a manifest"),
+        ("no.json", "not a run manifest"),
         ("nowhere.json", "no such manifest"),
         ("world.toml", "not a JSON file"),
     ):
