@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from malsim.base.errors import ScenarioError, UsageError
-from malsim.cli import main
 from malsim.lab.studies.triage import compare_policies
 from malsim.scenario.file.scenario_file import read
 from malsim.sim import bench
@@ -115,13 +114,3 @@ def test_unknown_policies_and_missing_reviewers_are_refused() -> None:
         compare_policies(given_people().replace(reviewers=None))
     with pytest.raises(UsageError, match="no such policy"):
         compare_policies(given_people(), policies=["loudest"])
-
-
-def test_triage_command_prints_a_table_and_writes_a_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(SCENARIOS / "triage_popular.toml")
-    options = ["--policies", "first,value", "--weekly", "5,10", "--replications", "2", "-o", str(tmp_path / "o")]
-    assert main(["triage", path, *options]) == 0
-    value = capsys.readouterr().out
-    assert "wrong answers avoided per review" in value
-    assert sorted(item.name for item in (tmp_path / "o").iterdir()) == ["triage.json", "triage.parquet", "triage.png"]
-    assert main(["triage", path, "--weekly", "many"]) == 2
