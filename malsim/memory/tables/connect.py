@@ -117,8 +117,7 @@ def refusing(path: Path | str) -> Iterator[None]:
         with refusing_file(path):
             yield
     except (DamagedRowsError, UnicodeDecodeError, PolarsError) as error:
-        problem = f"damaged: {error}" if isinstance(error, DamagedRowsError) else "damaged: invalid rows"
-        raise StoreError(problem, where=str(path), hint="restore a backup") from error
+        raise _damaged(path, error) from error
 
 
 @contextmanager
@@ -129,5 +128,9 @@ def sound(path: Path | str) -> Iterator[None]:
     except (MalsimError, sqlite3.Error):
         raise
     except (PolarsError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        problem = f"damaged: {error}" if isinstance(error, DamagedRowsError) else "damaged: invalid rows"
-        raise StoreError(problem, where=str(path), hint="restore a backup") from error
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: Path | str, error: Exception) -> StoreError:
+    reason = error if isinstance(error, DamagedRowsError) else "invalid rows"
+    return StoreError(f"damaged: {reason}", where=str(path), hint="restore a backup")
