@@ -21,18 +21,17 @@ def watched() -> bool:
 
 def progress(steps: Iterable[T], *, what: str, unit: str, delay: float = DELAY) -> Iterable[T]:
     """Yield the steps and show a progress bar on stderr after `delay` seconds."""
-    if not watched():
-        return steps
-    from tqdm import tqdm
-
-    return tqdm(steps, desc=what, unit=unit, delay=delay, leave=False, file=sys.stderr)
+    return progress_bar(steps, what=what, unit=unit, delay=delay) if watched() else steps
 
 
-def progress_bar(*, what: str, unit: str, total: int, initial: int = 0, visible: bool = True) -> tqdm[Any]:
-    """Return a progress bar to update by hand. It appears after two seconds if `visible` and in a terminal."""
+def progress_bar(
+    steps: Iterable[Any] | None = None, *, what: str, unit: str, total: int | None = None, initial: int = 0,
+    delay: float = DELAY, visible: bool = True,
+) -> tqdm[Any]:  # fmt: skip
+    """Return a progress bar over the steps, or one to update by hand. It appears only if `visible` and in a terminal."""
     from tqdm import tqdm
 
     hidden = not (visible and watched())
     return tqdm(
-        total=total, initial=initial, desc=what, unit=unit, delay=DELAY, leave=False, file=sys.stderr, disable=hidden
+        steps, total=total, initial=initial, desc=what, unit=unit, delay=delay, leave=False, file=sys.stderr, disable=hidden
     )

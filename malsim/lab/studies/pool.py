@@ -116,11 +116,7 @@ def in_order(
     """Run jobs and return their results in order, with a progress bar. Without a pool, the jobs run one after another."""
     numbered = [partial(_with_number, number, job) for number, job in enumerate(jobs)]
     pairs = (job() for job in numbered) if pool is None else results(pool, numbered)
-    by_number = dict[int, Result]()
-    with progress_bar(what=title, unit=unit, total=len(numbered), visible=progress) as bar:
-        for number, result in pairs:
-            by_number[number] = result
-            bar.update()
+    by_number = dict(progress_bar(pairs, what=title, unit=unit, total=len(numbered), visible=progress))
     return [by_number[number] for number in range(len(numbered))]
 
 
